@@ -119,12 +119,7 @@ class ProfileShape(LoadTestShape):
 
 def add_options(parser: LocustArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "--load-profile",
-        choices=list(PROFILES),
-        default="steady",
-        help="Kind of load",
-    )
+    add("--load-profile", choices=list(PROFILES), default="steady", help="Kind of load")
     add("--level", action="append", default=[], help="Override: NAME=NUMBER", include_in_web_ui=False)
     add("--levels", default=str(DEFAULT_FILE), help="File of the service levels", include_in_web_ui=False)
 

@@ -49,9 +49,8 @@ class BenchEnvironment:
     servers: list[Server]  # that can be measured, the origin first
     versions: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)  # why a server is not measured
-    worker_mb: list[float] = field(
-        default_factory=list
-    )  # the origin's largest process after each measurement
+    # Of the origin's largest process, after each measurement.
+    worker_mb: list[float] = field(default_factory=list)
 
     @property
     def mix(self) -> Path:

@@ -8,18 +8,7 @@ import { runSuite, type SuiteResult } from "./run-suite.ts";
 import { parts, type Suite, suites } from "./suites.ts";
 import { makeTestFolder } from "./test-folder.ts";
 
-/** `parts` is empty for all parts; `only` is how the names of the chosen suites begin. */
-type Options = {
-  parts: readonly string[];
-  only: string;
-  jobs: number;
-  list: boolean;
-  count: boolean;
-  /** Whether tests that draw cases at random draw many. */
-  long: boolean;
-  /** What they draw follows from it. */
-  seed: number;
-};
+type Options = ReturnType<typeof parseOptions>;
 
 const root = resolve(import.meta.dir, "../..");
 const largestSeed = 2 ** 32 - 1;
@@ -53,8 +42,13 @@ async function main(argv: string[]): Promise<number> {
   return results.every(({ failed }) => failed === 0) ? 0 : 1;
 }
 
-/** @throws Error whose message names the bad argument and what was expected */
-export function parseOptions(argv: readonly string[]): Options {
+/**
+ * `parts` is empty for all parts; `only` is how the names of the chosen suites begin. `long`: whether tests that draw
+ * cases at random draw many; what they draw follows from `seed`.
+ *
+ * @throws Error whose message names the bad argument and what was expected
+ */
+export function parseOptions(argv: readonly string[]) {
   const { values, positionals } = parseArgs({
     args: [...argv],
     allowPositionals: true,

@@ -1,36 +1,14 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-export type Options = {
-  /** Absolute path of the NDJSON file or folder that fills an empty database; null for the demo source. */
-  source: string | null;
-  /** Absolute path of the database file. */
-  db: string;
-  port: number;
-  /** Whether an origin runs. Without one, the writer publishes into a store that the edge reads. */
-  origin: boolean;
-  /** Whether the edge runs in front of the origin, and where. */
-  edge: boolean;
-  edgePort: number;
-  /** Where the origin's metrics and readiness are. */
-  adminPort: number;
-  /** Where the pictures of the demo's videos are. */
-  demoPort: number;
-  /** Simulated visitors a second, who look at lists and open videos; 0 for none. */
-  visitors: number;
-  /** Absolute path of the file with the regions; null for those that come with the program. */
-  regions: string | null;
-  /** Absolute path of the file with the local keys. */
-  envFile: string;
-  fresh: boolean;
-};
+export type Options = ReturnType<typeof parseOptions>;
 
 /**
  * Paths are resolved against `cwd`; `root` is the project's folder.
  *
  * @throws Error that says what was expected
  */
-export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: string; root: string }): Options {
+export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: string; root: string }) {
   const { values } = parseArgs({
     args: [...argv],
     options: {
@@ -48,42 +26,51 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
       fresh: { type: "boolean", default: false },
     },
   });
-  const [port, edgePort] = [parsePort(values.port, "--port"), parsePort(values["edge-port"], "--edge-port")];
-  const adminPort = parsePort(values["admin-port"], "--admin-port");
+  const [port, adminPort] = [
+    parsePort(values.port, "--port"),
+    parsePort(values["admin-port"], "--admin-port"),
+  ];
+  const edgePort = parsePort(values["edge-port"], "--edge-port");
   const demoPort = parsePort(values["demo-port"], "--demo-port");
   const [origin, edge] = [!values["no-origin"], !values["no-edge"]];
   if (!origin && !edge)
     throw new Error("--no-origin and --no-edge leave nothing that answers: expected one of them");
-  assertDifferent([
-    ...(origin
-      ? ([
-          ["--port", port],
-          ["--admin-port", adminPort],
-        ] as const)
-      : []),
-    ...(edge ? [["--edge-port", edgePort] as const] : []),
-    ...(values.source === undefined ? [["--demo-port", demoPort] as const] : []),
-  ]);
+  const ports = [
+    { option: "--port", port, isUsed: origin },
+    { option: "--admin-port", port: adminPort, isUsed: origin },
+    { option: "--edge-port", port: edgePort, isUsed: edge },
+    { option: "--demo-port", port: demoPort, isUsed: values.source === undefined },
+  ];
+  assertDifferent(ports.filter(({ isUsed }) => isUsed));
   return {
+    /** Path of the NDJSON file or folder that fills an empty database; null for the demo source. */
     source: values.source === undefined ? null : resolve(cwd, values.source),
     db: values.db === undefined ? resolve(root, "data/trendvault.db") : resolve(cwd, values.db),
     port,
+    /** Whether an origin runs. Without one, the writer publishes into a store that the edge reads. */
     origin,
+    /** Whether the edge runs in front of the origin, and where. */
     edge,
     edgePort,
+    /** Where the origin's metrics and readiness are. */
     adminPort,
+    /** Where the pictures of the demo's videos are. */
     demoPort,
+    /** Simulated visitors a second, who look at lists and open videos; 0 for none. */
     visitors: edge ? parseVisitors(values.visitors) : 0,
+    /** Path of the file with the regions; null for those that come with the program. */
     regions: values.regions === undefined ? null : resolve(cwd, values.regions),
+    /** Path of the file with the local keys. */
     envFile: values["env-file"] === undefined ? resolve(root, ".env") : resolve(cwd, values["env-file"]),
     fresh: values.fresh,
   };
 }
 
-function assertDifferent(ports: readonly (readonly [option: string, port: number])[]): void {
-  for (const [index, [option, port]] of ports.entries()) {
-    const same = ports.slice(0, index).find(([, other]) => other === port);
-    if (same !== undefined) throw new Error(`${same[0]} and ${option} are both ${port}: expected two ports`);
+function assertDifferent(ports: readonly { option: string; port: number }[]): void {
+  for (const [index, { option, port }] of ports.entries()) {
+    const same = ports.slice(0, index).find((other) => other.port === port);
+    if (same !== undefined)
+      throw new Error(`${same.option} and ${option} are both ${port}: expected two ports`);
   }
 }
 
