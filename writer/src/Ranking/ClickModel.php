@@ -17,7 +17,7 @@ namespace TrendVault\Writer\Ranking;
 final class ClickModel
 {
     /** Is added to generations.formula where impressions took part. */
-    public const string VERSION = 'clicks-1';
+    public const string VERSION = 'clicks-2';
     /** From so many impressions on, what is learned from them ranks alone; before, together with the forecast. */
     public const float FULL_WEIGHT_IMPRESSIONS = 3000.0;
     /** The rate of a new video before anything was counted, worth as many videos as PRIOR_VIDEOS. */
@@ -37,7 +37,7 @@ final class ClickModel
     /** For so many hours at most, knowledge of a video is thought to be useful. */
     public const float HORIZON_HOURS = 200.0;
 
-    private const float PRIOR_VIDEOS = 5.0;
+    public const float PRIOR_VIDEOS = 5.0;
     private const array SHAPES = [0.25, 0.5, 1.0, 2.0, 4.0];
     /**
      * The prior of a video is no narrower: rates have a heavier tail than a Gamma distribution of their bulk's shape, and
@@ -74,6 +74,8 @@ final class ClickModel
     private array $hints;
     /** @var list<float> the most that a rate may be, in parts of its prior */
     private readonly array $bounds;
+    /** How much of a difference elsewhere is one here, from 0 to 1. */
+    public readonly float $trust;
 
     /**
      * @param list<Contender> $contenders
@@ -89,20 +91,23 @@ final class ClickModel
         $this->perHour = max(1.0, $traffic->perHour(1));
         $this->bias = array_fill_keys(RankGroup::FIRST_RANKS, 1.0);
         $this->hints = array_fill(0, count($contenders), 1.0);
-        $this->bounds = array_map(
-            static fn(Contender $contender): float => ElsewhereHints::bound($contender, $surprise),
-            $contenders,
-        );
         $this->readCounts();
         $sample = $this->sample();
         $this->learnCourse($sample);
-        $this->hints = ElsewhereHints::of($contenders, $this->taper());
-        if (
-            $this->learnBias($sample) ||
-            array_any($this->hints, static fn(float $hint): bool => $hint !== 1.0)
-        ) {
+        $elsewhere = new ElsewhereHints($contenders, $this->taper());
+        $this->hints = $elsewhere->factors();
+        $atBirth = $this->atBirth($sample);
+        $isBiased = $this->learnBias($atBirth);
+        $this->learnTrust($elsewhere, $atBirth);
+        $this->hints = $elsewhere->factors();
+        if ($isBiased || array_any($this->hints, static fn(float $hint): bool => $hint !== 1.0)) {
             $this->learnCourse($sample);
         }
+        $this->trust = $elsewhere->trust;
+        $this->bounds = array_map(
+            static fn(int $index): float => $elsewhere->bound($index, $surprise),
+            array_keys($contenders),
+        );
     }
 
     /** How much impressions weigh against the forecast: 0 without any, 1 from FULL_WEIGHT_IMPRESSIONS on. */
@@ -366,24 +371,41 @@ final class ClickModel
     }
 
     /**
-     * Expectation maximisation under the learned course; the bias never rises with the rank (pool adjacent violators).
-     *
      * @param list<int> $sample
-     * @return bool whether it differs from 1
+     * @return array<int, non-empty-array<int, array{float, float}>> impressions, as if the video were new under the learned
+     *   course, and clicks; by contender and rank group
      */
-    private function learnBias(array $sample): bool
+    private function atBirth(array $sample): array
     {
-        $clicks = array_fill_keys(RankGroup::FIRST_RANKS, 0.0);
-        $exposures = $all = [];
+        $atBirth = [];
         foreach ($sample as $index) {
-            $all[$index] = 0.0;
-            foreach ($this->counts[$index] as [$group, $impressions, $some, $age]) {
+            foreach ($this->counts[$index] as [$group, $impressions, $clicks, $age]) {
                 $left = 0.0;
                 foreach ($this->courses as [$weight, $taper]) {
                     $left += ($weight * $taper) / ($age + $taper);
                 }
-                $exposures[$index][$group] =
-                    ($exposures[$index][$group] ?? 0.0) + $impressions * $left * $this->hints[$index];
+                [$before, $some] = $atBirth[$index][$group] ?? [0.0, 0.0];
+                $atBirth[$index][$group] = [$before + $impressions * $left, $some + $clicks];
+            }
+        }
+
+        return $atBirth;
+    }
+
+    /**
+     * Expectation maximisation; the bias never rises with the rank (pool adjacent violators).
+     *
+     * @param array<int, non-empty-array<int, array{float, float}>> $atBirth
+     * @return bool whether it differs from 1
+     */
+    private function learnBias(array $atBirth): bool
+    {
+        $clicks = array_fill_keys(RankGroup::FIRST_RANKS, 0.0);
+        $exposures = $all = [];
+        foreach ($atBirth as $index => $groups) {
+            $all[$index] = 0.0;
+            foreach ($groups as $group => [$impressions, $some]) {
+                $exposures[$index][$group] = $impressions * $this->hints[$index];
                 $clicks[$group] += $some;
                 $all[$index] += $some;
             }
@@ -405,6 +427,20 @@ final class ClickModel
         }
 
         return min($this->bias) < 0.97;
+    }
+
+    /** @param array<int, non-empty-array<int, array{float, float}>> $atBirth */
+    private function learnTrust(ElsewhereHints $elsewhere, array $atBirth): void
+    {
+        $exposures = $clicks = [];
+        foreach ($atBirth as $index => $groups) {
+            $exposures[$index] = $clicks[$index] = 0.0;
+            foreach ($groups as $group => [$impressions, $some]) {
+                $exposures[$index] += $impressions * $this->bias[$group];
+                $clicks[$index] += $some;
+            }
+        }
+        $elsewhere->learnTrust($exposures, $clicks, $this->courses[0][3], self::TEMPER);
     }
 
     /**
@@ -636,19 +672,35 @@ final readonly class Traffic
     }
 }
 
-/** What counts from elsewhere say of a video's click-through rate here, compared with the other videos of the region. */
+/**
+ * What counts from elsewhere say of a video's click-through rate here, compared with the other videos of the region:
+ * (rate elsewhere / the region's geometric mean) ^ trust.
+ */
 final class ElsewhereHints
 {
     /**
-     * How much of a difference elsewhere is one here: the slope of ln(rate here) on ln(views elsewhere). Below 1,
-     * because popular elsewhere is not the same as wanted here, and the extremes elsewhere are partly luck.
+     * How much of a difference elsewhere is one here, before impressions say so: the slope of ln(rate here) on ln(views
+     * elsewhere). Below 1, because popular elsewhere is not the same as wanted here, and the extremes elsewhere are partly
+     * luck.
      */
-    private const float SLOPE = 0.67;
+    private const float USUAL_TRUST = 2 / 3;
+    /** Holds a region of some hundred videos near to it. */
+    private const float TRUST_DEVIATION = 0.18;
+    /** The trust is learned among 0, 1/4 … 1. */
+    private const int TRUST_STEPS = 4;
+    /** The most by which one video's clicks speak for one step against the next, in ln(likelihood). */
+    private const float LARGEST_VOTE = 0.35;
+    private const float LARGEST_PART = 2.0;
+    private const int MEAN_STEPS = 4;
     /** The views by which the rate since publication holds against the recent one. */
     private const float LIFE_VIEWS = 5.0;
     private const float LARGEST = 20.0;
     /** The variance of ln(rate here) among videos that are viewed as much elsewhere. */
     private const float VARIANCE = 0.36;
+
+    /** @var array<int, float> ln of the rate elsewhere, in parts of the geometric mean; by contender that is counted */
+    private readonly array $logs;
+    public float $trust = self::USUAL_TRUST;
 
     /**
      * A recent rate of few views is noise: it is a Poisson count over the mean time that the rate averages over, with the
@@ -656,12 +708,11 @@ final class ElsewhereHints
      *
      * @param list<Contender> $contenders
      * @param float $taper hours in which the rate of a new video falls by half
-     * @return list<float> the factor on the prior chance, 1 for a video that nobody counts elsewhere
      */
-    public static function of(array $contenders, float $taper): array
+    public function __construct(private readonly array $contenders, float $taper)
     {
         $views = $spent = 0.0;
-        $lives = [];
+        $lives = $logs = [];
         foreach ($contenders as $index => $contender) {
             if ($contender->isCounted()) {
                 $lives[$index] =
@@ -670,34 +721,96 @@ final class ElsewhereHints
                 $spent += $lives[$index];
             }
         }
-        $hints = array_fill(0, count($contenders), 1.0);
-        if ($views <= 0.0 || $spent <= 0.0) {
-            return $hints;
+        if ($views > 0.0 && $spent > 0.0) {
+            foreach ($lives as $index => $life) {
+                $logs[$index] = log(self::rate($contenders[$index], $taper, $life, $views / $spent));
+            }
+            $mean = array_sum($logs) / count($logs);
+            $logs = array_map(static fn(float $log): float => $log - $mean, $logs);
         }
-        $logs = [];
-        foreach ($lives as $index => $life) {
-            $logs[$index] = log(self::rate($contenders[$index], $taper, $life, $views / $spent));
-        }
-        $mean = array_sum($logs) / count($logs);
-        foreach ($logs as $index => $log) {
-            $hints[$index] = min(self::LARGEST, max(1 / self::LARGEST, exp(self::SLOPE * ($log - $mean))));
+        $this->logs = $logs;
+    }
+
+    /** @return list<float> the factor on the prior chance, 1 for a video that nobody counts elsewhere */
+    public function factors(): array
+    {
+        $factors = array_fill(0, count($this->contenders), 1.0);
+        foreach ($this->logs as $index => $log) {
+            $factors[$index] = self::factor($this->trust * $log);
         }
 
-        return $hints;
+        return $factors;
+    }
+
+    /**
+     * Learns the trust from the marginal likelihood of the clicks, with exponentially distributed rates. Each video has one
+     * vote of a bounded size for each step: false clicks on ten videos move the trust by less than a step where a hundred
+     * are seen.
+     *
+     * @param array<int, float> $exposures impressions that count as such at the first rank and at birth, by contender
+     * @param array<int, float> $clicks
+     * @param float $mean rate of a new video
+     */
+    public function learnTrust(array $exposures, array $clicks, float $mean, float $temper): void
+    {
+        $exposures = array_intersect_key($exposures, $this->logs);
+        if ($exposures === []) {
+            return;
+        }
+        $before = null;
+        $votes = $all = $sum = 0.0;
+        for ($step = 0; $step <= self::TRUST_STEPS; $step++) {
+            $trust = $step / self::TRUST_STEPS;
+            $expected = $factors = $likelihoods = [];
+            foreach ($exposures as $index => $exposure) {
+                $factors[$index] = self::factor($trust * $this->logs[$index]);
+                $expected[$index] = $exposure * $factors[$index];
+            }
+            for ($round = 0; $round < self::MEAN_STEPS; $round++) {
+                $rates = ClickModel::PRIOR_VIDEOS * ClickModel::PRIOR_RATE;
+                $rate = 1 / $mean;
+                foreach ($expected as $index => $some) {
+                    $rates += min(self::LARGEST_PART * $mean, (1 + $clicks[$index]) / ($rate + $some));
+                }
+                $mean = $rates / (ClickModel::PRIOR_VIDEOS + count($expected));
+            }
+            foreach ($expected as $index => $some) {
+                $likelihoods[$index] =
+                    $clicks[$index] * log($mean * $factors[$index]) -
+                    (1 + $clicks[$index]) * log1p($mean * $some);
+                if ($before !== null) {
+                    $vote = $likelihoods[$index] - $before[$index];
+                    $votes += max(-self::LARGEST_VOTE, min(self::LARGEST_VOTE, $vote));
+                }
+            }
+            $before = $likelihoods;
+            $weight = exp($votes / $temper - (($trust - self::USUAL_TRUST) / self::TRUST_DEVIATION) ** 2 / 2);
+            $all += $weight;
+            $sum += $weight * $trust;
+        }
+        $this->trust = $sum / $all;
     }
 
     /**
      * Grows where few views are counted elsewhere: their Gamma distribution adds about 1 / (views + 1) to the variance
-     * of ln(views elsewhere).
+     * of ln(views elsewhere). It grows too where elsewhere is trusted less: what says nothing contradicts nothing.
      *
      * @param float $surprise standard deviations
      * @return float the most that the rate may be, in parts of its prior; no bound for a video that nobody counts
      */
-    public static function bound(Contender $contender, float $surprise): float
+    public function bound(int $index, float $surprise): float
     {
-        $variance = self::VARIANCE + self::SLOPE ** 2 / ($contender->velocity->views + 1);
+        $contender = $this->contenders[$index];
+        $variance = self::VARIANCE + self::USUAL_TRUST ** 2 / ($contender->velocity->views + 1);
 
-        return $contender->isCounted() ? exp($surprise * sqrt($variance)) : INF;
+        return $contender->isCounted()
+            ? exp(($surprise * sqrt($variance)) / min(1.0, $this->trust / self::USUAL_TRUST))
+            : INF;
+    }
+
+    private static function factor(float $log): float
+    {
+        return min(self::LARGEST, max(1 / self::LARGEST, exp($log)));
     }
 
     /** @return float views per hour as if the video were new */

@@ -9,6 +9,7 @@ use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Ranking\ClickModel;
 use TrendVault\Writer\Ranking\Contender;
 use TrendVault\Writer\Ranking\ClickCounts;
+use TrendVault\Writer\Ranking\RankGroup;
 use TrendVault\Writer\Ranking\Traffic;
 use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Simulation\Draws;
@@ -17,16 +18,16 @@ use TrendVault\Writer\Tests\Support\Draws as TestDraws;
 final class ClickModelTest extends TestCase
 {
     private const int NOW = 1_800_000_000;
-    /** Three standard deviations of 0.6, and a little for the views that are few. */
-    private const float LARGEST_FACTOR = 6.3;
+    /** Three standard deviations of 0.6, more where the trust is below 0.67, and a little for the views that are few. */
+    private const float LARGEST_FACTOR = 12;
 
     #[Test]
     public function impressions_lift_no_video_far_above_what_its_views_elsewhere_imply(): void
     {
         $draws = new Draws(TestDraws::seed());
         for ($round = 0; $round < TestDraws::count(usual: 50, long: 2000); $round++) {
-            $region = self::region($draws);
-            $false = floor(10 ** (2 + 4 * $draws->share()));
+            $region = self::regionLike($draws, 300, 0.67);
+            $false = floor(10 ** (5 + 2 * $draws->share()));
             $pushed = (int) (count($region) * $draws->share());
             $region[$pushed] = self::with($region[$pushed], $false);
             $estimate = self::model($region)->rate($pushed);
@@ -34,7 +35,7 @@ final class ClickModelTest extends TestCase
             $largest = self::LARGEST_FACTOR * $estimate->prior;
             self::assertLessThanOrEqual($largest, $estimate->mean, TestDraws::hint() . ", round $round");
             self::assertTrue(
-                $estimate->isHeld || $estimate->prior > 0.05,
+                $estimate->isHeld || $estimate->prior > 0.95 / self::LARGEST_FACTOR,
                 TestDraws::hint() . ", round $round",
             );
         }
@@ -43,7 +44,7 @@ final class ClickModelTest extends TestCase
     #[Test]
     public function impressions_alone_say_what_a_video_is_worth_that_no_source_counts(): void
     {
-        $region = self::region(new Draws(1));
+        $region = self::regionLike(new Draws(1), 100, 0.67);
         $region[7] = self::with(
             new Contender('new', 'new', null, self::NOW, Velocity::none(self::NOW), []),
             10_000.0,
@@ -52,6 +53,45 @@ final class ClickModelTest extends TestCase
 
         self::assertGreaterThan(0.9, $estimate->mean);
         self::assertFalse($estimate->isHeld);
+    }
+
+    #[Test]
+    public function a_region_learns_whether_elsewhere_likes_what_is_wanted_here(): void
+    {
+        foreach (TestDraws::measuredSeeds(5) as $seed) {
+            $alike = self::model(self::regionLike(new Draws($seed), 300, 0.67))->trust;
+            $other = self::model(self::regionLike(new Draws($seed), 300, 0.0))->trust;
+
+            self::assertGreaterThan(0.5, $alike, TestDraws::hint());
+            self::assertLessThan(0.33, $other, TestDraws::hint());
+        }
+    }
+
+    #[Test]
+    public function false_messages_about_up_to_ten_videos_move_the_trust_in_elsewhere_by_less_than_a_step(): void
+    {
+        foreach (TestDraws::measuredSeeds(TestDraws::count(usual: 12, long: 300)) as $seed) {
+            $draws = new Draws($seed);
+            $region = self::regionLike($draws, 100 + $draws->below(300), $draws->share());
+            $trust = self::model($region)->trust;
+            usort(
+                $region,
+                static fn(Contender $a, Contender $b): int => $a->velocity->viewsPerHour <=>
+                    $b->velocity->viewsPerHour,
+            );
+            // What nobody views elsewhere is opened by all, and what is viewed most by nobody; or the other way round.
+            $lowestIsOpened = $draws->below(2) === 0;
+            for ($number = $draws->below(10); $number >= 0; $number--) {
+                $isLow = $number % 2 === 0;
+                $index = $isLow ? intdiv($number, 2) : count($region) - 1 - intdiv($number, 2);
+                $impressions = floor(10 ** (2 + 4 * $draws->share()));
+                $clicks = $isLow === $lowestIsOpened ? $impressions : 0.0;
+                $rank = 1 + $draws->below(60);
+                $region[$index] = self::with($region[$index], $impressions, $clicks, $rank);
+            }
+
+            self::assertEqualsWithDelta($trust, self::model($region)->trust, 0.25, TestDraws::hint());
+        }
     }
 
     #[Test]
@@ -77,36 +117,64 @@ final class ClickModelTest extends TestCase
         return new ClickModel($region, self::NOW, new Traffic([], self::NOW));
     }
 
-    /** @return list<Contender> counted elsewhere, one in forty impressions leads to a click */
-    private static function region(Draws $draws): array
+    /**
+     * @param float $trust how much of a difference elsewhere is one here
+     * @return list<Contender>
+     */
+    private static function regionLike(Draws $draws, int $videos, float $trust): array
     {
         $contenders = [];
-        for ($number = 0; $number < 100; $number++) {
+        for ($number = 0; $number < $videos; $number++) {
             $publishedAt = self::NOW - (int) (200_000 * $draws->share());
+            $left = 7 / ((self::NOW - $publishedAt) / 3600 + 7);
+            $elsewhere = 1.2 * $draws->normal();
+            $rate = 0.04 * exp($trust * $elsewhere) * $draws->factor(0.7) * $left;
+            $impressions = 1 + floor(1000 * $draws->factor(1.0));
             $contenders[] = new Contender(
                 "video-$number",
                 "video-$number",
                 null,
                 $publishedAt,
-                Velocity::first(self::NOW, 500 + (int) (10_000 * $draws->factor(1.0)), $publishedAt),
-                [self::seen(200.0, 5.0, $publishedAt)],
+                Velocity::first(
+                    self::NOW,
+                    $draws->count(3000 * exp($elsewhere) * log(1 / $left)),
+                    $publishedAt,
+                ),
+                [
+                    self::seen(
+                        $impressions,
+                        min($impressions, $draws->count($impressions * $rate)),
+                        $publishedAt,
+                    ),
+                ],
             );
         }
 
         return $contenders;
     }
 
-    private static function with(Contender $one, float $false): Contender
-    {
+    /** With more messages about it. */
+    private static function with(
+        Contender $one,
+        float $impressions,
+        ?float $clicks = null,
+        int $rank = 1,
+    ): Contender {
         return new Contender($one->videoId, $one->channel, null, $one->publishedAt, $one->velocity, [
-            self::seen($false, $false, (int) $one->publishedAt),
+            ...$one->counts,
+            self::seen($impressions, $clicks ?? $impressions, (int) $one->publishedAt, $rank),
         ]);
     }
 
-    private static function seen(float $impressions, float $clicks, int $publishedAt): ClickCounts
-    {
+    private static function seen(
+        float $impressions,
+        float $clicks,
+        int $publishedAt,
+        int $rank = 1,
+    ): ClickCounts {
         $age = (self::NOW - $publishedAt) / 3600;
+        $group = RankGroup::of($rank);
 
-        return new ClickCounts(1, ClickCounts::ageGroup($age), $impressions, $clicks, $age, self::NOW);
+        return new ClickCounts($group, ClickCounts::ageGroup($age), $impressions, $clicks, $age, self::NOW);
     }
 }
