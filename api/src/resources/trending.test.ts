@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { drawsOf, Random } from "@trendvault/kit/random";
 import type { ListRow } from "../database/store.ts";
 import { sparklineOf, thumbsOf } from "./trending.ts";
 
@@ -23,8 +24,23 @@ test("an hour that nobody counted takes two gains with it", () => {
   expect(sparkline([1, 2, null, 4, 5])).toEqual([...nulls(20), 1, null, null, 1]);
 });
 
-test("a count that was corrected downwards is no loss", () => {
-  expect(sparkline([100, 90, 95])).toEqual([...nulls(22), 0, 5]);
+test("a count that contradicts most of the others gives no gain, and a correction no loss", () => {
+  expect(sparkline([100, 90, 95])).toEqual([...nulls(22), null, 5]);
+  expect(sparkline([100, 101, 0, 103, 104])).toEqual([...nulls(20), 1, null, null, 1]);
+  expect(sparkline([100, 101, 250, 251, 103, 104, 106])).toEqual([...nulls(18), 1, null, 1, null, 1, 2]);
+});
+
+const random = new Random();
+
+test(`whatever hours err, no gain is larger than a true one or a source's own (seed ${random.seed})`, () => {
+  for (let draw = 0; draw < drawsOf({ usual: 200, long: 20_000 }); draw++) {
+    const gains = Array.from({ length: 27 }, () => random.below(50));
+    const clean = gains.map((_, index) => 1000 + gains.slice(0, index + 1).reduce((sum, gain) => sum + gain, 0));
+    const [factor, hours] = [random.pick([0, 0.5, 2, 10]), new Set([1, 2, 3].map(() => 8 + random.below(11)))];
+    const read = clean.map((count, index) => (hours.has(index) ? Math.floor(factor * count) : count));
+    const most = Math.max(...gains) * Math.max(1, factor);
+    for (const gain of sparkline(read)) expect(gain ?? 0).toBeWithin(0, most + 1);
+  }
 });
 
 test("what is not counted yet is null, and what came after the list was made is left out", () => {

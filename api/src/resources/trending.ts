@@ -182,16 +182,45 @@ const hourSeconds = 3600;
 
 /**
  * The views gained in each of the 24 full hours that end with the latest full hour before `publishedAt` (Unix seconds),
- * oldest first; null where nobody counted. A count that was corrected downwards is a gain of 0.
+ * oldest first; null where nobody counted, and beside a count that contradicts most of the others: views never fall.
  */
 export function sparklineOf({ hour, hourly_views }: ListRow, publishedAt: number): (number | null)[] {
   const counts: (number | null)[] = hourly_views == null ? [] : JSON.parse(hourly_views);
+  const series = seriesOf(counts);
   const last = counts.length - 1 + Math.floor(publishedAt / hourSeconds) - (hour ?? 0);
   return Array.from({ length: sparklineHours }, (_, index) => {
     const end = last - sparklineHours + 1 + index;
     const [before = null, after = null] = [counts[end - 1], counts[end]];
-    return before === null || after === null ? null : Math.max(0, after - before);
+    return before === null || after === null || series[end - 1] !== series[end] ? null : after - before;
   });
+}
+
+/** For each count the series that it is of: of counts that never fall, the longest one is the first, and so on with the rest. */
+function seriesOf(counts: readonly (number | null)[]): number[] {
+  const series = counts.map(() => 0);
+  const known = counts.filter((count) => count !== null);
+  if (known.every((count, index) => index === 0 || count >= (known[index - 1] ?? 0))) return series;
+  for (let number = 1; ; number++) {
+    const longest = counts.map(() => 0); // of those that end there
+    let end = -1;
+    for (const [index, count] of counts.entries()) {
+      if (count === null || series[index] !== 0) continue;
+      longest[index] = 1 + Math.max(0, ...endsBefore(index, count).map((one) => longest[one] ?? 0));
+      if (end < 0 || (longest[index] ?? 0) >= (longest[end] ?? 0)) end = index;
+    }
+    if (end < 0) return series;
+    while (end >= 0) {
+      series[end] = number;
+      const length = (longest[end] ?? 0) - 1;
+      end = endsBefore(end, counts[end] ?? 0).findLast((one) => longest[one] === length) ?? -1;
+    }
+  }
+
+  function endsBefore(index: number, count: number): number[] {
+    return [...counts.slice(0, index).keys()].filter(
+      (one) => series[one] === 0 && (counts[one] ?? Number.POSITIVE_INFINITY) <= count,
+    );
+  }
 }
 
 /** What an address of a picture ends with: a base that ends so is a picture itself, and has one size. */
