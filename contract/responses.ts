@@ -313,7 +313,8 @@ const Explanation = z
             "It came after the list was made; its source does not count it any more; too few impressions to rank it by; the limit by channel; a score below that of the last rank",
         }),
         score: z.number().min(0).nullable().meta({
-          description: "Null where it is not stored: where impressions weigh, or nobody counted its views",
+          description:
+            "Null where it is not stored: where impressions weigh and it has none or is far from the list, or nobody counted its views",
         }),
         score_unit: scoreUnit,
         last_rank: z.int().min(0).meta({ description: "Of the list; 0 when it has none" }),

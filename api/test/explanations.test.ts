@@ -182,6 +182,55 @@ test("a video that is known but not listed is said to be so; what is unknown or 
   fresh.watcher.close();
 });
 
+test(
+  "one that visitors saw and that is not listed has the score and the impressions that the command says",
+  async () => {
+    const own = newFolder("unlisted");
+    const path = join(own, "trendvault.db");
+    const env = { ...process.env, DB_PATH: path };
+    const write = (args: string[], lines: object[] = []) =>
+      Bun.spawnSync([writer, ...args], {
+        env,
+        stdin: Buffer.from(lines.map((line) => JSON.stringify(line)).join("\n")),
+        stderr: "ignore",
+      }).stdout.toString();
+    const announced = Array.from({ length: 540 }, (_, video) => ({
+      ...{ id: `v${video}`, regions: ["DE"], title: `Video ${video}`, channel: `Channel ${video}` },
+      ...{
+        thumb_base: "https://thumbs.example/v",
+        published_at: new Date(Date.now() - 7_200_000).toISOString(),
+      },
+    }));
+    write(["migrate"]);
+    write(["ingest", "-"], announced);
+    const builder = new DatabaseBuilder(path);
+    const now = Math.floor(Date.now() / 1000);
+    for (let video = 0; video < 540; video++)
+      builder.database.run("INSERT INTO impressions VALUES ('DE', ?, 1, 2, ?, ?, 2, ?)", [
+        ...[`v${video}`, video < 30 ? 200 : 20 + random.below(150), random.below(video < 30 ? 2 : 20), now],
+      ]);
+    builder.database.close();
+    write(["rank"]);
+    const fresh = await openTestOrigin(path);
+    let unlisted = 0;
+    for (let video = 0; video < 15; video++) {
+      const body = await (await fresh.ask(`/api/videos/v${video}/explain?region=DE&window=week`)).json();
+      const { absence, visitors, sentences } = schemas.Explanation.parse(body);
+      if (absence === null) continue;
+      unlisted++;
+      const text = write(["explain", "DE", `v${video}`]);
+      expect(Math.abs(scoreInText(text, "week") - (absence.score ?? Number.NaN)), text).toBeLessThan(0.56);
+      expect(absence.score ?? Number.NaN).toBeLessThanOrEqual(absence.last_score ?? Number.NaN);
+      expect(absence.impressions).toBe(visitors?.impressions ?? Number.NaN);
+      expect(sentences[0]).toContain(`is below that of the last rank, ${absence.last_rank}: `);
+    }
+    expect(unlisted).toBeGreaterThan(0);
+    fresh.watcher.close();
+    rmSync(own, { recursive: true });
+  },
+  commandSeconds * 1000,
+);
+
 test.each(["limit=5", "region=XX", "region=DE&region=DE", "window=hour", "category=Music"])(
   "an explanation with the query %p is refused",
   async (query) => expect((await origin.ask(`/api/videos/v1/explain?${query}`)).status).toBe(400),

@@ -441,7 +441,7 @@ export type ExplanationRecord = {
   /** Null for a video that is in this list. */
   absence: AbsenceRow | null;
   counts: CountsRow | null;
-  /** Null for a video that is in none of the lists over all categories. */
+  /** Null for a video that is in none of the lists over all categories, and far from them. */
   parts: Parts | null;
 };
 
@@ -481,6 +481,8 @@ type Parts = {
   limited: Record<number, number | null>;
   /** Null where impressions take no part. */
   visitors: Visitors | null;
+  /** By window, in the order of `windows`; none where the lists say them, or nobody saw it. */
+  scores: number[];
 };
 
 type Visitors = NonNullable<Explanation["visitors"]>;
@@ -566,10 +568,11 @@ function readExplanation(
     .get(...key, window);
   const absence = place === null ? readAbsence(database, key, window) : null;
   const ranked = database.query<RankedRow, typeof key>(rankedSql).get(...key);
-  const stored = ranked === null ? null : readParts(generation, { id, region, window });
+  const stored = readParts(generation, { id, region, window });
   if (ranked === null || stored === null) {
     const counts = database.query<CountsRow, [string, string]>(velocitySql).get(id, region);
-    return { video, made, place, absence, counts, parts: null };
+    const parts = stored && readPartsOf(stored, absence?.look_weight ?? null).parts;
+    return { video, made, place, absence, counts, parts: parts?.scores.length ? parts : null };
   }
   return { video, made, place, absence, ...describeParts(ranked, stored) };
 }
@@ -582,17 +585,27 @@ type PartValues = [
   age: number,
   ...visitors: VisitorValues,
 ];
-type VisitorValues = [] | [number, number, number, number, number, boolean];
+type VisitorValues = [] | [number, number, number, number, number, boolean, ...scores: number[]];
 
 function describeParts(
   { views, views_per_hour, previous_views_per_hour, look_weight }: RankedRow,
-  { parts, limited }: StoredParts,
+  stored: StoredParts,
 ): Pick<ExplanationRecord, "counts" | "parts"> {
-  const [counted_at, , rated_at, ageStartsAt, ...visitors]: PartValues = JSON.parse(parts);
+  const { counted_at, rated_at, parts } = readPartsOf(stored, look_weight);
   const counts =
     counted_at === null ? null : { views, counted_at, views_per_hour, rated_at, previous_views_per_hour };
-  const places = JSON.parse(limited ?? "{}");
-  return { counts, parts: { ageStartsAt, limited: places, visitors: readVisitors(visitors, look_weight) } };
+  return { counts, parts };
+}
+
+function readPartsOf({ parts, limited }: StoredParts, weight: number | null) {
+  const [counted_at, , rated_at, ageStartsAt, ...values]: PartValues = JSON.parse(parts);
+  const [, , , , , , ...scores] = values;
+  const visitors = readVisitors(values, weight);
+  return {
+    counted_at,
+    rated_at,
+    parts: { ageStartsAt, limited: JSON.parse(limited ?? "{}"), visitors, scores },
+  };
 }
 
 function readVisitors([impressions, ...more]: VisitorValues, weight: number | null): Visitors | null {

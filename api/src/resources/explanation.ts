@@ -1,4 +1,4 @@
-import { describeHours, uncountedHours, windowHours } from "@trendvault/contract/lists";
+import { describeHours, uncountedHours, windowHours, windows } from "@trendvault/contract/lists";
 import { explanationUrl, missing, parseExplainQuery } from "@trendvault/contract/queries";
 import { regions } from "@trendvault/contract/regions";
 import type { Explanation } from "@trendvault/contract/responses";
@@ -83,22 +83,24 @@ const fewImpressions = 100; // below that, the prior says more than they do
 const assumedAgeHours = 76; // when it was first counted, of a video without a time of publication
 
 function describeAbsence(
-  { absence, counts, made, video }: ExplanationRecord,
+  { absence, counts, made, video, parts }: ExplanationRecord,
   window: ExplanationKey["window"],
 ): Explanation["absence"] {
   if (absence === null) return null;
-  const { look_weight, last_rank, last_score, impressions } = absence;
+  const { look_weight, last_rank, last_score } = absence;
   const score_unit = scoreUnitOf(look_weight);
   const starts = Math.min(
     video.published_at ?? absence.known_since - assumedAgeHours * 3600,
     absence.known_since,
   );
-  const score =
+  const forecasted =
     counts === null || made.taper_hours === null || score_unit !== "views"
       ? null
       : roundTo(forecast(counts, absence.published_at, starts, made.taper_hours, windowHours[window]), 1);
-  const known = impressions === null ? null : roundTo(impressions, 1);
-  const facts = { score, score_unit, last_rank, last_score, impressions: known };
+  const score = parts?.scores[windows.indexOf(window)] ?? forecasted;
+  const seen = parts?.visitors?.impressions ?? absence.impressions;
+  const impressions = seen === null ? null : roundTo(seen, 1);
+  const facts = { score, score_unit, last_rank, last_score, impressions };
   return { reason: reasonOf(absence, counts, facts), ...facts };
 }
 
@@ -109,8 +111,8 @@ function reasonOf(
 ): string {
   if (known_since > published_at) return "new";
   if (counts !== null && counts.counted_at < (newest ?? 0) - uncountedHours * 3600) return "not-counted";
-  if (score_unit !== "views" && (impressions ?? 0) < fewImpressions) return "few-impressions";
-  return score !== null && score > (last_score ?? 0) ? "channel-limit" : "score";
+  if (score !== null && score > (last_score ?? 0)) return "channel-limit";
+  return score_unit !== "views" && (impressions ?? 0) < fewImpressions ? "few-impressions" : "score";
 }
 
 /** The formula of docs/ranking.md; times are Unix seconds. */
@@ -208,18 +210,23 @@ function scoreText(place: NonNullable<Facts["place"]>, { counts, visitors }: Fac
 function absenceText({ absence, channel_limit }: Facts): string {
   if (absence === null) return "";
   const { score, last_rank, last_score, impressions } = absence;
-  const last = last_score === null ? "" : `, rank ${last_rank}, has a score of ${number(last_score)}`;
+  const own = score === null ? "its score" : `its score of ${number(score)}`;
+  const low =
+    last_score === null
+      ? `${own} is too low`
+      : `${own} is below that of the last rank, ${last_rank}: ${number(last_score)}`;
   const texts = {
     new: "; it came after the list was made",
     "not-counted": `: its views have not been counted for ${uncountedHours} hours`,
-    "few-impressions": `: ${number(impressions ?? 0)} impressions are too few to rank it by; the last one${last}`,
+    "few-impressions": `: ${impressions ? `it has ${impressionsText(impressions)} only` : "nobody has seen it in these lists"}, and ${low}`,
     "channel-limit": `: a channel has at most ${channel_limit.videos} videos in the first ${channel_limit.within_ranks} ranks, and the list ends before its place behind them`,
-    score:
-      score === null
-        ? `: its score is too low; the last one${last}`
-        : `: its score of ${number(score)} is too low; the last one${last}`,
+    score: `: ${low}`,
   };
   return texts[absence.reason as keyof typeof texts];
+}
+
+function impressionsText(impressions: number): string {
+  return `${number(impressions)} impression${impressions === 1 ? "" : "s"}`;
 }
 
 function countsSentence({ counts, forecast, place, generated_at }: Facts): string {
@@ -248,7 +255,7 @@ function visitorsSentence({ visitors }: Facts): string | null {
   const { impressions, click_through_rate: rate, prior_click_through_rate: prior } = visitors;
   const expected = `are expected to open it at the first rank`;
   return impressions > 0
-    ? `Of those who see it there, ${number(100 * rate)} % ${expected}, by ${number(impressions)} impressions.`
+    ? `Of those who see it there, ${number(100 * rate)} % ${expected}, by ${impressionsText(impressions)}.`
     : `Nobody has seen it in these lists yet; ${number(100 * prior)} % of those who see it ${expected}.`;
 }
 

@@ -35,8 +35,13 @@ const random = new Random();
 test(`whatever hours err, no gain is larger than a true one or a source's own (seed ${random.seed})`, () => {
   for (let draw = 0; draw < drawsOf({ usual: 200, long: 20_000 }); draw++) {
     const gains = Array.from({ length: 27 }, () => random.below(50));
-    const clean = gains.map((_, index) => 1000 + gains.slice(0, index + 1).reduce((sum, gain) => sum + gain, 0));
-    const [factor, hours] = [random.pick([0, 0.5, 2, 10]), new Set([1, 2, 3].map(() => 8 + random.below(11)))];
+    const clean = gains.map(
+      (_, index) => 1000 + gains.slice(0, index + 1).reduce((sum, gain) => sum + gain, 0),
+    );
+    const [factor, hours] = [
+      random.pick([0, 0.5, 2, 10]),
+      new Set([1, 2, 3].map(() => 8 + random.below(11))),
+    ];
     const read = clean.map((count, index) => (hours.has(index) ? Math.floor(factor * count) : count));
     const most = Math.max(...gains) * Math.max(1, factor);
     for (const gain of sparkline(read)) expect(gain ?? 0).toBeWithin(0, most + 1);

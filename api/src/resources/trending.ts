@@ -195,32 +195,26 @@ export function sparklineOf({ hour, hourly_views }: ListRow, publishedAt: number
   });
 }
 
-/** For each count the series that it is of: of counts that never fall, the longest one is the first, and so on with the rest. */
+/** For each count the series that it is of: the first is the longest one that never falls, and so on with the rest. */
 function seriesOf(counts: readonly (number | null)[]): number[] {
   const series = counts.map(() => 0);
-  const known = counts.filter((count) => count !== null);
-  if (known.every((count, index) => index === 0 || count >= (known[index - 1] ?? 0))) return series;
-  for (let number = 1; ; number++) {
-    const longest = counts.map(() => 0); // of those that end there
-    let end = -1;
-    for (const [index, count] of counts.entries()) {
-      if (count === null || series[index] !== 0) continue;
-      longest[index] = 1 + Math.max(0, ...endsBefore(index, count).map((one) => longest[one] ?? 0));
-      if (end < 0 || (longest[index] ?? 0) >= (longest[end] ?? 0)) end = index;
-    }
-    if (end < 0) return series;
-    while (end >= 0) {
-      series[end] = number;
-      const length = (longest[end] ?? 0) - 1;
-      end = endsBefore(end, counts[end] ?? 0).findLast((one) => longest[one] === length) ?? -1;
-    }
+  const known = counts.flatMap((count, index) => (count === null ? [] : [{ count, index }]));
+  let rest = known.some(({ count }, n) => count < (known[n - 1]?.count ?? 0)) ? known : [];
+  for (let number = 1; rest.length > 0; number++) {
+    for (const { index } of longestRising(rest)) series[index] = number;
+    rest = rest.filter(({ index }) => series[index] === 0);
   }
+  return series;
+}
 
-  function endsBefore(index: number, count: number): number[] {
-    return [...counts.slice(0, index).keys()].filter(
-      (one) => series[one] === 0 && (counts[one] ?? Number.POSITIVE_INFINITY) <= count,
-    );
+function longestRising<Counted extends { count: number }>(all: readonly Counted[]): readonly Counted[] {
+  const longest = (ones: readonly Counted[][]) =>
+    ones.reduce((found, one) => (one.length >= found.length ? one : found), []);
+  const rising: Counted[][] = []; // the longest that ends with each
+  for (const one of all) {
+    rising.push([...longest(rising.filter((before) => (before.at(-1)?.count ?? 0) <= one.count)), one]);
   }
+  return longest(rising);
 }
 
 /** What an address of a picture ends with: a base that ends so is a picture itself, and has one size. */

@@ -8,7 +8,7 @@ use TrendVault\Writer\Database\Database;
 
 /**
  * Stores with a generation what its ranks came from, as far as the lists do not say it: for the videos of the lists over
- * all categories. `writer explain` and the origin read it, so that nothing else has to know the formula. The caller holds
+ * all categories, and for those that visitors saw and a list lacks. `writer explain` and the origin read it, so that nothing else has to know the formula. The caller holds
  * the transaction.
  */
 final class ExplanationStore
@@ -16,8 +16,15 @@ final class ExplanationStore
     private const string ADD = 'INSERT INTO explanations (generation, region, parts, limited) VALUES (?, ?, ?, ?)';
     private const string FORGET = 'DELETE FROM explanations WHERE generation < (SELECT max(id) FROM generations WHERE id < ?)';
 
+    /** Of a region's videos that were seen, and that a list lacks, so many are explained with their scores. */
+    private const int MOST_ABSENT = 200;
+
     /** @var array<string, array<list<int|float|bool|null>>> by region and video, see ExplainedVideo */
     private array $parts = [];
+    /** @var array<string, array<int>> how many of them list a video, by region and video */
+    private array $places = [];
+    /** @var array<string, int> how many there are, by region */
+    private array $windows = [];
     /** @var array<string, array<string, array<int, ?int>>> by region, window and rank */
     private array $limited = [];
 
@@ -33,11 +40,11 @@ final class ExplanationStore
             return;
         }
         $region = $list->region;
+        $this->windows[$region] = ($this->windows[$region] ?? 0) + 1;
         foreach ($list->candidates as $candidate) {
-            $this->parts[$region][$candidate->videoId] ??= ExplainedVideo::of(
-                $candidate,
-                $this->lists->visitorParts($region, $candidate),
-            )->values();
+            $this->places[$region][$candidate->videoId] =
+                ($this->places[$region][$candidate->videoId] ?? 0) + 1;
+            $this->parts[$region][$candidate->videoId] ??= $this->valuesOf($region, $candidate);
         }
         $this->limited[$region][$list->window->value] = $list->limitedRanks();
     }
@@ -47,6 +54,14 @@ final class ExplanationStore
     {
         $this->database->run(self::FORGET, [$this->generation]);
         foreach ($this->parts as $region => $parts) {
+            $listed = array_filter(
+                $this->places[$region],
+                fn(int $places): bool => $places === $this->windows[$region],
+            );
+            $absent = array_diff_key($this->lists->seenVideos($region), $listed);
+            foreach (array_slice($absent, 0, self::MOST_ABSENT, true) as $id => [$candidate, $scores]) {
+                $parts[$id] = [...$this->valuesOf($region, $candidate), ...$scores];
+            }
             $limited = array_map(static fn(array $ranks): object => (object) $ranks, $this->limited[$region]);
             $this->database->run(self::ADD, [
                 $this->generation,
@@ -55,6 +70,12 @@ final class ExplanationStore
                 json_encode((object) $limited, JSON_THROW_ON_ERROR),
             ]);
         }
+    }
+
+    /** @return list<int|float|bool|null> */
+    private function valuesOf(string $region, Candidate $candidate): array
+    {
+        return ExplainedVideo::of($candidate, $this->lists->visitorParts($region, $candidate))->values();
     }
 }
 
@@ -86,7 +107,8 @@ final readonly class ExplainedVideo
 
     /**
      * The form that is stored, and that the origin reads: counted_at, observation_count, rated_at, age_starts_at, and,
-     * where impressions take part, impressions, clicks, prior, mean, upper bound of the click-through rate, is_held.
+     * where impressions take part, impressions, clicks, prior, mean, upper bound of the click-through rate, is_held; of a
+     * video that a list lacks, its score in each window follows.
      *
      * @return list<int|float|bool|null>
      */

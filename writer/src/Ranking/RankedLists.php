@@ -14,6 +14,9 @@ use Generator;
  */
 final class RankedLists
 {
+    /** As many as the lists of all windows can have, and some more. */
+    private const int MOST_SEEN = 1800;
+
     /** @var list<Window> */
     private readonly array $windows;
     /** @var array<string, TopLists> by region */
@@ -37,6 +40,8 @@ final class RankedLists
     private array $biases = [];
     /** @var array<string, Trials> by region */
     private array $trials = [];
+    /** @var array<string, array<array{Candidate, list<float>}>> by region, see seenVideos() */
+    private array $seen = [];
 
     /**
      * @param int $now UTC seconds
@@ -115,12 +120,31 @@ final class RankedLists
             $this->trials[$region] = new Trials($share, $traffic, $model->bias());
         }
         $lists = $this->listsOf($region);
+        $seen = $rates = [];
         foreach ($contenders as $index => $contender) {
             if ($contender->isRemoved) {
                 continue;
             }
             $targets = $lists->targetsFor($contender->category, $contender->language);
-            self::offerTo($targets, $contender, $model->rate($index), $model, $share > 0.0);
+            $rate = $model->rate($index);
+            self::offerTo($targets, $contender, $rate, $model, $share > 0.0);
+            if ($contender->counts !== []) {
+                [$seen[$index], $rates[$index]] = [$model->score($contender, $rate, Window::Day), $rate];
+            }
+        }
+        arsort($seen);
+        foreach (array_slice($seen, 0, self::MOST_SEEN, true) as $index => $score) {
+            $contender = $contenders[$index];
+            $this->seen[$region][$contender->videoId] = [
+                self::candidate($contender, $score, $rates[$index]),
+                array_map(
+                    static fn(Window $window): float => round(
+                        $model->score($contender, $rates[$index], $window),
+                        1,
+                    ),
+                    $this->windows,
+                ),
+            ];
         }
         foreach ($unknown as $contender) {
             $targets = $lists->targetsFor($contender->category, $contender->language);
@@ -316,6 +340,16 @@ final class RankedLists
         return $weight === null || $candidate->rate === null
             ? null
             : VisitorParts::of($candidate->counts, $weight, $candidate->rate, $this->now);
+    }
+
+    /**
+     * Those of a region that were seen, by id, the largest score of a day first, with the score in each window.
+     *
+     * @return array<array{Candidate, list<float>}>
+     */
+    public function seenVideos(string $region): array
+    {
+        return $this->seen[$region] ?? [];
     }
 
     /** Whether a region has no video, and not because all were taken down. */
