@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { constants, existsSync, mkdirSync, rmSync } from "node:fs";
 import { copyFile, open, rename } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { isMountPoint } from "../../src/database/database-files.ts";
 import { supportedSchemaVersion } from "../../src/database/schema-version.ts";
 import type { Logger } from "../../src/log.ts";
 import { FollowFailure, localFailure } from "./failure.ts";
@@ -210,6 +211,12 @@ export class LocalFile {
 
 // Renaming over a database that somebody writes would lose it, and SQLite would take these files for the new one's.
 function refuseForeign(path: string): void {
+  if (isMountPoint(path)) {
+    throw new FollowFailure(
+      "not_written",
+      `${path} itself is a mount point, over which no file can be renamed: mount its folder instead.`,
+    );
+  }
   const found = ["-wal", "-shm", "-journal"].map((ending) => path + ending).find(existsSync);
   if (found === undefined) return;
   throw new FollowFailure(

@@ -1,4 +1,4 @@
-import { realpathSync, type Stats, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 
 /**
  * The files of a database, as far as a change of them has to be seen: each as a text that is compared. It looks at them
@@ -50,13 +50,33 @@ export function describeContent(path: string): string {
   return `${describe(stat(path))} ${describe(stat(`${linked}-wal`))} ${identify(stat(`${linked}-shm`))}`;
 }
 
-/** @throws DatabaseUnusable when there is no regular file: opening a FIFO or a device could wait for ever */
+/**
+ * @throws DatabaseUnusable when there is no regular file: opening a FIFO or a device could wait for ever; and when the file
+ * itself is mounted there: the writer's log is beside its other name
+ */
 export function requireFile(path: string): void {
   const main = stat(path);
   if (main === undefined) {
     throw new DatabaseUnusable(`Cannot open ${path}: there is no such file; run the writer first`);
   }
   if (!main.isFile()) throw new DatabaseUnusable(`Cannot open ${path}: it is not a regular file`);
+  if (isMountPoint(path)) {
+    throw new DatabaseUnusable(
+      `Cannot open ${path}: the file itself is a mount point, and SQLite's log is beside its other name; mount its folder instead`,
+    );
+  }
+}
+
+const mounts = "/proc/self/mountinfo"; // proc_pid_mountinfo(5), which Linux alone has
+const escapes: Record<string, string> = { " ": "\\040", "\t": "\\011", "\n": "\\012", "\\": "\\134" };
+
+/** Whether a file or folder is mounted at this path itself. */
+export function isMountPoint(path: string): boolean {
+  if (!existsSync(mounts)) return false;
+  const written = followLinks(path).replace(/[ \t\n\\]/g, (character) => escapes[character] ?? "");
+  return readFileSync(mounts, "utf8")
+    .split("\n")
+    .some((mount) => mount.split(" ")[4] === written);
 }
 
 const none = "none";

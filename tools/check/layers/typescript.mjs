@@ -59,7 +59,13 @@ const roots = [
       ["stores.ts"],
       ["failure.ts", "metrics.ts"],
     ],
-    mayImport: ["api/src/database/schema-version.ts", "api/src/key-files.ts", "api/src/log.ts", "contract"],
+    mayImport: [
+      "api/src/database/database-files.ts",
+      "api/src/database/schema-version.ts",
+      "api/src/key-files.ts",
+      "api/src/log.ts",
+      "contract",
+    ],
   },
   { root: "contract", layers: [["."]], mayImport: [] },
   {

@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Backup;
 use SQLite3Exception;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\IntegrityCheck;
+use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Publication\Base64Url;
 use TrendVault\Writer\Publication\PublicKeys;
 use TrendVault\Writer\Store\S3Client;
@@ -21,10 +22,6 @@ final readonly class Restoration
 {
     private const int CHUNK_BYTES = 262_144;
     private const int NAMED_TIMES = 20; // in a message
-    private const string RAISE = "UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'generations' AND seq < ?1";
-    private const string ADD = <<<'SQL'
-    INSERT INTO sqlite_sequence (name, seq) SELECT 'generations', ? WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'generations')
-    SQL;
 
     /**
      * @param ?PublicKeys $keys those that sign backups; null where none is known, and every backup is unproved
@@ -97,8 +94,7 @@ final readonly class Restoration
             $database = Database::openForWriting($path, 0);
             $problems = new IntegrityCheck($database)->problems();
             if ($problems === []) {
-                $database->run(self::ADD, [$generation]);
-                $database->run(self::RAISE, [$generation]);
+                RegionTable::raiseNumbers($database, $generation);
                 $database->truncateWal();
             }
             $database->close();

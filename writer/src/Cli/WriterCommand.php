@@ -16,6 +16,7 @@ use Throwable;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\Migrator;
+use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Database\WriterLock;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\WriterException;
@@ -92,11 +93,12 @@ abstract class WriterCommand extends Command
     {
         return $this->underLock($context, self::lockSeconds($context), false, function (
             Database $database,
+            WriterLock $lock,
         ) use ($context, $work): ExitCode {
             self::migrator($context, $database)->expectCurrent();
             $context->settings->regionTable()->expectSeeded($database);
 
-            return $this->record($context, $database, $work);
+            return $this->record($context, $database, $lock, $work);
         });
     }
 
@@ -119,10 +121,10 @@ abstract class WriterCommand extends Command
         }
         $lockSeconds ??= self::lockSeconds($context);
 
-        return $this->underLock($context, $lockSeconds, $mayCreate, function (Database $database) use (
-            $context,
-            $work,
-        ): ExitCode {
+        return $this->underLock($context, $lockSeconds, $mayCreate, function (
+            Database $database,
+            WriterLock $lock,
+        ) use ($context, $work): ExitCode {
             foreach (self::migrator($context, $database)->migrate() as $version => $label) {
                 $context->log->info("Applied migration $label.", [
                     'event' => 'migration_applied',
@@ -131,7 +133,7 @@ abstract class WriterCommand extends Command
             }
             $context->settings->regionTable()->seed($database);
 
-            return $this->record($context, $database, $work);
+            return $this->record($context, $database, $lock, $work);
         });
     }
 
@@ -148,7 +150,7 @@ abstract class WriterCommand extends Command
         return Migrator::of($database, $context->settings->migrationsFolder(), $context->clock);
     }
 
-    /** @param Closure(Database): ExitCode $work */
+    /** @param Closure(Database, WriterLock): ExitCode $work */
     private function underLock(Context $context, int $lockSeconds, bool $mayCreate, Closure $work): ExitCode
     {
         $named = $context->settings->databasePath;
@@ -163,7 +165,7 @@ abstract class WriterCommand extends Command
         try {
             $database = Database::openForWriting($path, mayCreate: $mayCreate);
             try {
-                return $work($database);
+                return $work($database, $lock);
             } finally {
                 $database->close();
             }
@@ -178,8 +180,9 @@ abstract class WriterCommand extends Command
      *
      * @param Closure(Database, int): ExitCode $work
      */
-    private function record(Context $context, Database $database, Closure $work): ExitCode
+    private function record(Context $context, Database $database, WriterLock $lock, Closure $work): ExitCode
     {
+        RegionTable::raiseNumbers($database, $lock->lastGeneration());
         $database->run('INSERT INTO runs (command, started_at) VALUES (?, ?)', [
             (string) $this->getName(),
             $context->now(),
@@ -192,6 +195,7 @@ abstract class WriterCommand extends Command
         try {
             $exitCode = $work($database, $run);
             $finish($exitCode, null);
+            $lock->keep(RegionTable::lastNumber($database));
 
             return $exitCode;
         } catch (Throwable $error) {

@@ -116,6 +116,15 @@ final class DatabaseFailure extends WriterException
         );
     }
 
+    /** @param string $path of the database */
+    public static function mounted(string $path): self
+    {
+        return new self(
+            "Cannot open $path: the file itself is a mount point, and SQLite would keep a log of its own beside each of its names. Mount its folder instead.",
+            ExitCode::DatabaseUnavailable,
+        );
+    }
+
     private static function whyNotOpened(string $path): string
     {
         $folder = dirname($path);

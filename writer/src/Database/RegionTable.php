@@ -107,6 +107,21 @@ final readonly class RegionTable
         return in_array($region, $this->own, true);
     }
 
+    /** The number of the last generation; 0 without any. */
+    public static function lastNumber(Database $database): int
+    {
+        return $database->number("SELECT seq FROM sqlite_sequence WHERE name = 'generations'") ?? 0;
+    }
+
+    /** Makes the next generation's number larger than $last, which readers may know: a cursor must not lead into another list. */
+    public static function raiseNumbers(Database $database, int $last): void
+    {
+        if (self::lastNumber($database) < $last) {
+            $database->run("DELETE FROM sqlite_sequence WHERE name = 'generations'");
+            $database->run("INSERT INTO sqlite_sequence (name, seq) VALUES ('generations', ?)", [$last]);
+        }
+    }
+
     /** The smallest number after $last that leaves the index as its remainder: another writer has another index. Null for the next one. */
     public function numberAfter(int $last): ?int
     {

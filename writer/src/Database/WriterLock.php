@@ -22,8 +22,10 @@ final class WriterLock
     /** As many as Linux follows, path_resolution(7). */
     private const int MAX_LINKS = 40;
 
+    private const string GENERATION = 'generation %d';
+
     /** @param resource $file kept open: closing it releases the lock */
-    private function __construct(private mixed $file) {}
+    private function __construct(private mixed $file, private int $lastGeneration) {}
 
     /**
      * @param int $timeoutSeconds how long to wait for a process that has the lock
@@ -54,9 +56,16 @@ final class WriterLock
             }
             $sleep(self::POLL_MICROSECONDS);
         }
-        self::writeHolder($file, $command, $databasePath);
+        sscanf((string) strstr(self::read($file), 'generation '), self::GENERATION, $last);
+        $lock = new self($file, (int) $last);
+        self::attempt(
+            static fn(): bool => $lock->write(
+                sprintf("writer %s, process %d, since %s\n", $command, getmypid(), gmdate('Y-m-d\TH:i:s\Z')),
+            ),
+            $databasePath,
+        );
 
-        return new self($file);
+        return $lock;
     }
 
     /**
@@ -64,7 +73,7 @@ final class WriterLock
      * links, in the folder and of the file, as SQLite does. The file need not exist yet.
      *
      * @return string an absolute path; the path itself when its folder does not exist
-     * @throws DatabaseFailure when the file has hard links
+     * @throws DatabaseFailure when the file has hard links, or is mounted under this name
      */
     public static function resolve(string $path): string
     {
@@ -72,26 +81,51 @@ final class WriterLock
         $stat = is_file($resolved) ? @stat($resolved) : false;
         $links = $stat === false ? 1 : $stat['nlink'];
 
-        return $links > 1 ? throw DatabaseFailure::hardLinked($path, $links) : $resolved;
+        return match (true) {
+            $links > 1 => throw DatabaseFailure::hardLinked($path, $links),
+            $stat !== false && self::isMountPoint($resolved) => throw DatabaseFailure::mounted($path),
+            default => $resolved,
+        };
     }
 
-    /** Empties the file first, so that the next holder is not taken for this one. */
+    /**
+     * The largest number that a generation was given under this lock, which a backup that was put in place by hand does not
+     * know; 0 without any.
+     */
+    public function lastGeneration(): int
+    {
+        return $this->lastGeneration;
+    }
+
+    /** The next run gives larger numbers, even if another file is there by then. Is written when the lock is released. */
+    public function keep(int $generation): void
+    {
+        $this->lastGeneration = max($this->lastGeneration, $generation);
+    }
+
+    /** Takes its name out of the file first, so that the next holder is not taken for this one. */
     public function release(): void
     {
-        ftruncate($this->file, 0);
+        $this->write('');
         flock($this->file, LOCK_UN);
         fclose($this->file);
     }
 
-    /**
-     * @param resource $file
-     * @throws DatabaseFailure on a full disk
-     */
-    private static function writeHolder(mixed $file, string $command, string $databasePath): void
+    /** In place: on a full disk the file keeps its block. */
+    private function write(string $holder): bool
     {
-        ftruncate($file, 0);
-        $text = sprintf("writer %s, process %d, since %s\n", $command, getmypid(), gmdate('Y-m-d\TH:i:s\Z'));
-        self::attempt(static fn(): int|false => fwrite($file, $text), $databasePath);
+        $text =
+            $holder .
+            ($this->lastGeneration > 0 ? sprintf(self::GENERATION, $this->lastGeneration) . "\n" : '');
+        rewind($this->file);
+
+        return fwrite($this->file, $text) === strlen($text) && ftruncate($this->file, strlen($text));
+    }
+
+    /** @param resource $file */
+    private static function read(mixed $file): string
+    {
+        return (string) stream_get_contents($file, null, 0);
     }
 
     /**
@@ -125,13 +159,26 @@ final class WriterLock
     {
         for (
             $polls = self::POLLS_FOR_HOLDER;
-            ($text = trim((string) stream_get_contents($file, null, 0))) === '' && $polls > 0;
+            !str_starts_with($text = self::read($file), 'writer ') && $polls > 0;
             $polls--
         ) {
             $sleep(self::POLL_MICROSECONDS);
         }
 
-        return $text;
+        return str_starts_with($text, 'writer ') ? (string) strtok($text, "\n") : '';
+    }
+
+    /** By proc_pid_mountinfo(5), which Linux alone has. */
+    private static function isMountPoint(string $path): bool
+    {
+        $written = strtr($path, [' ' => '\040', "\t" => '\011', "\n" => '\012', '\\' => '\134']);
+        foreach (@file('/proc/self/mountinfo') ?: [] as $mount) {
+            if ((explode(' ', $mount)[4] ?? '') === $written) {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     private static function followLinks(string $path): string

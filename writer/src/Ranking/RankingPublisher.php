@@ -386,7 +386,6 @@ final readonly class GenerationWriter
     VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?, ?)
     SQL;
     private const string DESCRIBE_GENERATION = 'UPDATE generations SET formula = ?, video_count = ?, removed_videos = ?, looks_counted = ? WHERE id = ?';
-    private const string LAST_NUMBER = "SELECT seq FROM sqlite_sequence WHERE name = 'generations'";
     private const string ADD_REGION = 'INSERT INTO generation_regions (generation, region, video_count, newest_observed_at, look_weight) VALUES (?, ?, ?, ?, ?)';
     private const string ADD_RANK = <<<'SQL'
     INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour, previous_rank, expected_views)
@@ -443,7 +442,7 @@ final readonly class GenerationWriter
     private function begin(int $now, ?int $comparedAt, ChannelLimit $limit): int
     {
         $this->database->run(self::ADD_GENERATION, [
-            $this->regions?->numberAfter((int) $this->database->value(self::LAST_NUMBER)),
+            $this->regions?->numberAfter(RegionTable::lastNumber($this->database)),
             $now,
             Forecast::VERSION,
             $limit->videos,

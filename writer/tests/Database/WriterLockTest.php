@@ -101,4 +101,44 @@ final class WriterLockTest extends TestCase
         $this->expectExceptionMessage('has 2 names (hard links)');
         WriterLock::resolve($this->database);
     }
+
+    #[Test]
+    public function a_database_that_is_mounted_under_another_name_is_refused_there(): void
+    {
+        touch($this->database);
+        $mounted = "{$this->folder->path}/other name.db";
+        touch($mounted);
+        $command = 'mount --bind ' . escapeshellarg($this->database) . ' ' . escapeshellarg($mounted);
+        exec("$command 2>&1", $output, $failed);
+        if ($failed !== 0) {
+            self::markTestSkipped('this user may not mount a file: ' . implode(' ', $output));
+        }
+        try {
+            $this->expectException(DatabaseFailure::class);
+            $this->expectExceptionMessage('the file itself is a mount point');
+            WriterLock::resolve($mounted);
+        } finally {
+            exec('umount ' . escapeshellarg($mounted));
+        }
+    }
+
+    #[Test]
+    public function numbers_of_generations_go_on_when_an_older_file_is_put_in_place_by_hand(): void
+    {
+        $installation = Installation::migrated();
+        $publish = static function () use ($installation): int {
+            self::assertSame(ExitCode::Ok, $installation->run(['rank', '--allow-empty'])->exitCode);
+
+            return (int) $installation->value('SELECT max(id) FROM generations');
+        };
+        $installation->run(['ingest', 'demo']);
+        self::assertSame(1, $publish());
+        $installation->execute("VACUUM INTO '$installation->database.old'");
+        self::assertSame([2, 3], [$publish(), $publish()]);
+
+        array_map(unlink(...), glob("$installation->database{,-wal,-shm}", GLOB_BRACE));
+        rename("$installation->database.old", $installation->database);
+
+        self::assertSame([4, 5], [$publish(), $publish()]);
+    }
 }
