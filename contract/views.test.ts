@@ -36,6 +36,17 @@ describe("a message is refused", () => {
   });
 });
 
+test.each(['"seen":31', '"token":"a"', '"opened":[]', '"se\\u0065n":31'])(
+  "a message with a second value of a member is refused, which JSON.parse would take: %s",
+  (second) => {
+    for (const text of [
+      JSON.stringify(good).replace("}", `,${second}}`),
+      JSON.stringify(good).replace("{", `{${second},`),
+    ])
+      expect(readViewMessage(text)).toBe("expected token, seen and opened, each once");
+  },
+);
+
 test(`what is read is what the OpenAPI document describes (TEST_SEED=${random.seed})`, () => {
   let accepted = 0;
   for (let draw = 0; draw < 3000; draw++) {

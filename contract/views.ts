@@ -37,7 +37,8 @@ export function readViewMessage(text: string): ViewMessage | string {
   } catch {
     return "expected JSON";
   }
-  if (!hasMembers(value)) return "expected an object of token, seen and opened only";
+  // Names and token are four texts: a fifth is a member's second value, which a parser drops without a word.
+  if (!hasMembers(value) || text.split('"').length !== 9) return "expected token, seen and opened, each once";
   const { token, seen, opened } = value;
   if (typeof token !== "string" || token.length > longestToken)
     return "token: expected the token of the list";
@@ -57,8 +58,12 @@ export function countsOf({ seen, opened }: ViewMessage, { offset, count }: Token
 }
 
 function hasMembers(value: unknown): value is Record<keyof ViewMessage, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  return Object.keys(value).sort().join() === "opened,seen,token";
+  return (
+    value !== null &&
+    Object.keys(value as object)
+      .sort()
+      .join() === "opened,seen,token"
+  );
 }
 
 function isRank(value: unknown): value is number {
