@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { exitOf, isRunning, launch, newFolder, until } from "./machine.ts";
+import { exitOf, isRunning, killLaunched, launch, newFolder, until } from "./machine.ts";
 
 setDefaultTimeout(1_200_000); // a busy machine
 
@@ -26,6 +26,18 @@ test("what a killed run has started ends, and its folder goes", async () => {
   child.kill("SIGKILL");
   expect(await exitOf(child)).toBe(128 + 9);
   await until(() => !started.some(isRunning) && !existsSync(folder));
+});
+
+test("what a run left whose warden was killed, too, goes with the next start, what another has that goes on does not", async () => {
+  const parent = newFolder("parent");
+  const dead = Bun.spawnSync(["true"]).pid;
+  const folders = [dead, process.pid].map((pid) => join(parent, `trendvault-tests-${pid}`));
+  for (const folder of folders) mkdirSync(join(folder, "full"), { recursive: true });
+  const env = { ...process.env, TMPDIR: parent };
+  const child = launch([process.execPath, "-e", program], { env, stdio: ["ignore", "pipe", "inherit"] });
+  await new Promise((resolve) => child.stdout?.once("data", resolve));
+  expect(folders.map((folder) => existsSync(folder))).toEqual([false, true]);
+  await killLaunched(child);
 });
 
 test("a launched program's exit code is that of a shell", async () => {

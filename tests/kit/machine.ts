@@ -1,12 +1,20 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+} from "node:fs";
 import { open } from "node:fs/promises";
 import { createServer } from "node:net";
 import { constants, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { makeTestFolder } from "../../tools/check/test-folder.ts";
 
 // What tests take of the machine: ports, folders, programs, a small disk. It runs in Node and in Bun. However the process
 // of the tests ends, its programs end with it, and its folder goes.
@@ -70,12 +78,16 @@ umount -l "$1"/disk-*
 rm -rf -- "$1"
 `;
 
-/** A shell that outlives this process, ends what it has started, and removes the folder of all that its tests write. */
+/**
+ * A shell that outlives this process, ends what it has started, and removes the folder of all that its tests write. It
+ * has no TMPDIR: a warden of a test's process would be ended by that of bin/test before it is done.
+ */
 function warden(): Warden {
   if (started !== undefined) return started;
   const folder = makeTestFolder(tmpdir());
   const stdio: ["pipe", "ignore", "ignore"] = ["pipe", "ignore", "ignore"];
-  const shell = spawn("sh", ["-c", wardenScript, "sh", folder], { stdio, detached: true });
+  const env = { PATH: process.env.PATH };
+  const shell = spawn("sh", ["-c", wardenScript, "sh", folder], { stdio, env, detached: true });
   shell.unref();
   (shell.stdin as { unref?: () => void }).unref?.();
   process.env.TMPDIR = folder; // what libraries write and start is found by it
@@ -83,7 +95,33 @@ function warden(): Warden {
   return started;
 }
 
-/** A new folder, which is gone when this process has ended. */
+const prefix = "trendvault-tests-";
+
+/** Makes a folder of this process in `parent`, and removes those of processes whose warden was killed, too. */
+function makeTestFolder(parent: string): string {
+  for (const name of readdirSync(parent).filter((entry) => entry.startsWith(prefix)))
+    if (!isThere(Number(name.slice(prefix.length))))
+      rmSync(join(parent, name), { recursive: true, force: true });
+  const folder = join(parent, `${prefix}${process.pid}`);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // it is another user's
+  }
+}
+
+/** The folder of all that the tests of this process write, which is gone when it has ended. Programs find it as TMPDIR. */
+export function testFolder(): string {
+  return warden().folder;
+}
+
+/** A new folder in it. */
 export function newFolder(name: string): string {
   return mkdtempSync(join(warden().folder, `${name}-`));
 }

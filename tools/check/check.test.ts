@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { newFolder } from "@trendvault/kit/machine";
@@ -7,7 +7,6 @@ import { parseOptions } from "./main.ts";
 import { describeResult, summarize } from "./report.ts";
 import { runSuite, type SuiteResult } from "./run-suite.ts";
 import { parts, type Suite } from "./suites.ts";
-import { makeTestFolder } from "./test-folder.ts";
 
 const folder = newFolder("check");
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -129,15 +128,6 @@ describe("a suite", () => {
     };
     expect(await timeout(true)).toBeGreaterThan(await timeout(false));
   });
-});
-
-test("what a run that was killed left in its folder is removed, what another that goes on has there is not", () => {
-  const dead = Bun.spawnSync(["true"]).pid;
-  for (const pid of [dead, process.ppid])
-    mkdirSync(join(folder, `trendvault-tests-${pid}/full`), { recursive: true });
-  const made = makeTestFolder(folder);
-  const exist = [dead, process.ppid].map((pid) => existsSync(join(folder, `trendvault-tests-${pid}`)));
-  expect([existsSync(made), ...exist]).toEqual([true, false, true]);
 });
 
 describe("a JUnit report", () => {

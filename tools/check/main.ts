@@ -1,12 +1,11 @@
-import { rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { testFolder } from "@trendvault/kit/machine";
 import { countHouse } from "./count-house.ts";
 import { describeResult, summarize } from "./report.ts";
 import { runSuite, type SuiteResult } from "./run-suite.ts";
 import { parts, type Suite, suites } from "./suites.ts";
-import { makeTestFolder } from "./test-folder.ts";
 
 type Options = ReturnType<typeof parseOptions>;
 
@@ -35,9 +34,7 @@ async function main(argv: string[]): Promise<number> {
   console.log(`Seed ${options.seed}: with --seed ${options.seed} the same is drawn at random.`);
   if (chosen.some(({ needsStore }) => needsStore)) await bring("versitygw");
   if (chosen.some(({ needsPrometheus }) => needsPrometheus)) await bring("prometheus");
-  const folder = makeTestFolder(tmpdir()); // tests find it as TMPDIR
-  const results = await runAll(chosen, { ...options, folder });
-  rmSync(folder, { recursive: true, force: true });
+  const results = await runAll(chosen, { ...options, folder: testFolder() });
   console.log(summarize(results));
   return results.every(({ failed }) => failed === 0) ? 0 : 1;
 }

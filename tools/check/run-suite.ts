@@ -1,5 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { exitOf, launch } from "@trendvault/kit/machine";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import type { Suite } from "./suites.ts";
 
@@ -117,14 +120,13 @@ async function execute(
   command: string[],
   { root, folder, long, seed }: RunOptions,
 ): Promise<{ exitCode: number; output: string }> {
-  const child = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
+  const child = launch(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
     cwd: root,
     env: { ...process.env, TMPDIR: folder, TEST_SEED: String(seed), TEST_LONG: long ? "1" : "" },
-    stdin: "ignore",
-    stdout: "pipe",
+    stdio: ["ignore", "pipe", "ignore"],
   });
-  const output = await child.stdout.text();
-  return { exitCode: await child.exited, output };
+  const [output, exitCode] = await Promise.all([text(child.stdout as Readable), exitOf(child)]);
+  return { exitCode, output };
 }
 
 type Element = Record<string, unknown>;

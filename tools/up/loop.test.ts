@@ -1,9 +1,10 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import { freePort, newFolder } from "@trendvault/kit/machine";
+import { exitOf, freePort, killLaunched, launch, newFolder } from "@trendvault/kit/machine";
 import { drawsOf, Random } from "@trendvault/kit/random";
 import { parseOptions } from "./options.ts";
 import { edgeService, originService } from "./services.ts";
@@ -28,7 +29,7 @@ class LoopParts {
     "origin" | "edge",
     { command: string[]; env: Record<string, string>; url: string }
   >;
-  readonly #running = new Map<string, Bun.Subprocess>();
+  readonly #running = new Map<string, ChildProcess>();
 
   private constructor(ports: { origin: number; admin: number; edge: number }) {
     this.#folder = newFolder("loop");
@@ -70,11 +71,9 @@ class LoopParts {
   /** Starts a part, and waits until it answers. */
   async run(name: "origin" | "edge"): Promise<void> {
     const { command, env, url } = this.#commands[name];
-    const log = Bun.file(join(this.#folder, `${name}.log`));
-    this.#running.set(
-      name,
-      Bun.spawn(command, { env, detached: true, stdout: log, stderr: log, stdin: "ignore" }),
-    );
+    const log = openSync(join(this.#folder, `${name}.log`), "w");
+    this.#running.set(name, launch(command, { env, stdio: ["ignore", log, log] }));
+    closeSync(log);
     while (
       !(await fetch(url).then(
         () => true,
@@ -89,23 +88,18 @@ class LoopParts {
     const child = this.#running.get(name);
     if (child === undefined) return;
     this.#running.delete(name);
-    process.kill(-child.pid, "SIGKILL");
-    await child.exited;
+    await killLaunched(child);
   }
 
   /** Resolves with the exit code. After `killedAfterMs` it is killed. */
   async runWriter(command: readonly string[], killedAfterMs = Number.POSITIVE_INFINITY): Promise<number> {
-    const child = Bun.spawn([writer, ...command], {
-      env: this.#env,
-      detached: true,
-      stdin: "ignore",
-      stdout: "ignore",
-      stderr: Bun.file(join(this.#folder, "writer.log")),
-    });
+    const log = openSync(join(this.#folder, "writer.log"), "w");
+    const child = launch([writer, ...command], { env: this.#env, stdio: ["ignore", "ignore", log] });
+    closeSync(log);
     const timer = Number.isFinite(killedAfterMs)
-      ? setTimeout(() => process.kill(-child.pid, "SIGKILL"), killedAfterMs)
+      ? setTimeout(() => killLaunched(child), killedAfterMs)
       : undefined;
-    const exitCode = await child.exited;
+    const exitCode = await exitOf(child);
     clearTimeout(timer);
     return exitCode;
   }
