@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, spyOn, test } from "bun:test";
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { beginTrace } from "@trendvault/contract/http";
@@ -124,10 +124,15 @@ test("a redirect is not followed", async () => {
 });
 
 test("the timeout is for both tries and the body together", async () => {
-  const stall: RequestListener = (_, response) => response.writeHead(200).write("half");
-  const { listener, requests } = first(stall, greet);
+  const time = new AbortController();
+  const timeout = spyOn(AbortSignal, "timeout").mockReturnValue(time.signal);
+  const stall: RequestListener = (_, response) =>
+    response.writeHead(200).write("half", () => time.abort(new DOMException("late", "TimeoutError")));
+  const { listener, requests } = first(close, first(stall, greet).listener);
   expect(await fetchWith(listener, 2)).toBe("timed-out");
-  expect(requests()).toBe(1);
+  expect(timeout.mock.calls).toEqual([[2000]]);
+  expect(requests()).toBe(2);
+  timeout.mockRestore();
 });
 
 describe("a valid response", () => {
