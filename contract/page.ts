@@ -105,9 +105,10 @@ export const policies = {
    * Trusted Types cannot be asked for.
    */
   docs: "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'",
-  /** The service worker's script, wherever it comes from: what it may load is what the pages of all visitors can. */
-  worker: "default-src 'none'; connect-src 'self'",
 } as const;
+
+/** The service worker's script, wherever it comes from: what it may load is what the pages of all visitors can. */
+export const workerPolicy = "default-src 'none'; connect-src 'self'";
 
 /**
  * The hosts of a comma-separated list; null when one of them is no host name or address with an optional port, or when they

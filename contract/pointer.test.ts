@@ -4,6 +4,7 @@ import { TestPublicationSigner, TestSigner, TestTokenSigner, type Unsigned } fro
 import type { PublicKeySet } from "./keys.ts";
 import {
   type BundlePointer,
+  bundleNames,
   hashPointer,
   longestPointer,
   objectNames,
@@ -82,8 +83,8 @@ test("objects are called as the vectors say", () => {
   expect(objectNames.pointer(generation)).toBe(names.pointer);
   expect(objectNames.pack(names.day)).toBe(names.pack);
   expect(objectNames.generation({ generation, sha256 })).toBe(names.generation_file);
-  expect(objectNames.bundles.pointer(generation)).toBe(names.bundle_pointer);
-  expect(objectNames.bundles.bundle({ generation, sha256 })).toBe(names.bundle);
+  expect(bundleNames.pointer(generation)).toBe(names.bundle_pointer);
+  expect(bundleNames.bundle({ generation, sha256 })).toBe(names.bundle);
 });
 
 test("a pointer's members may come in any order when it is signed", async () => {

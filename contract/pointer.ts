@@ -171,10 +171,11 @@ export const objectNames = {
   /** The pointers of a finished day (UTC, like 2026-11-22), one a line, in order. */
   pack: (day: string) => `pointers/packed/${day}.jsonl.gz`,
   generation: ({ generation, sha256 }: ObjectIdentity) => `generations/${generation}-${sha256}.db.gz`,
+} as const;
 
-  bundles: {
-    current: "bundle.json",
-    pointer: (generation: number) => `bundles/${generation}.json`,
-    bundle: ({ generation, sha256 }: ObjectIdentity) => `bundles/${generation}-${sha256}.bundle`,
-  },
+/** The same of bundles. It stands apart, so that the edge's bundle has these only. */
+export const bundleNames = {
+  current: "bundle.json",
+  pointer: (generation: number) => `bundles/${generation}.json`,
+  bundle: ({ generation, sha256 }: ObjectIdentity) => `bundles/${generation}-${sha256}.bundle`,
 } as const;

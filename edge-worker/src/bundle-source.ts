@@ -17,6 +17,7 @@ import {
   writeCursor,
 } from "@trendvault/contract/queries";
 import { type BundleStore, DocumentFailure, publishedAt, timeLimit } from "./bundle-store.ts";
+import { LruMap } from "./cache.ts";
 import { type DocumentSigner, listInTokens } from "./document-signer.ts";
 import {
   type Attempt,
@@ -29,6 +30,7 @@ import {
 import { type Logger, nullOnError } from "./log.ts";
 import { type CanonicalRequest, freshnessAt, isPage, redactedTarget } from "./policy.ts";
 import { isNewer, type SignedAnswer, type StoredResponse } from "./signed-answer.ts";
+import { nullAfter } from "./single-flight.ts";
 
 type Options = {
   store: BundleStore;
@@ -56,6 +58,11 @@ type Question = Held & { canonical: CanonicalRequest; pointer: BundlePointer; un
 
 type Newest = Awaited<ReturnType<BundleStore["pointers"]["current"]>>;
 
+/** The bundle has no such document, which means nothing. */
+class Unknown extends DocumentFailure {}
+
+const patientMs = 1000; // of a read of the newest bundle
+const rememberedLists = 4096;
 const saysNothing = { retryAfter: 0, isRefusal: true };
 const freshPointerSeconds = 15 * 60; // as long as a signature of the origin counts as one of now
 
@@ -66,6 +73,8 @@ export class BundleSource implements BundleReader {
   readonly #lists: BundledLists;
   readonly #options: Options;
   readonly #breaker: SourceBreaker;
+  /** The newest generation of which a list was read, by list. */
+  readonly #given = new LruMap<number>(rememberedLists);
 
   constructor(options: Options) {
     this.#options = options;
@@ -86,7 +95,8 @@ export class BundleSource implements BundleReader {
     try {
       const inTime = timeLimit(this.#options.timeoutSeconds);
       const newest = await inTime(this.store.pointers.current(held.waitUntil));
-      const generation = generationOf(canonical) ?? newest.pointer.generation;
+      const asked = generationOf(canonical);
+      const generation = asked ?? newest.pointer.generation;
       if (held.stored?.bundle === generation) {
         this.#breaker.fail(attempt, saysNothing);
         return { kind: "unchanged", until: newest.until };
@@ -95,12 +105,42 @@ export class BundleSource implements BundleReader {
         this.#breaker.fail(attempt, saysNothing);
         return { kind: "rate-limited" };
       }
-      const answer = await inTime(this.#read(canonical, { ...held, generation, newest }));
+      const reading = this.#read(canonical, { ...held, generation, newest });
+      const isCold = held.stored === null && asked === null;
+      const answer = await inTime(isCold ? this.#orEarlier(reading, canonical, { held, newest }) : reading);
       this.#breaker.succeed(attempt);
       return answer;
     } catch (error) {
       return this.#fail(attempt, canonical, error);
     }
+  }
+
+  /**
+   * While the newest bundle is slow or broken, what is cold comes from the one before, if that is hardly older: only
+   * documents, as it does not know what is new, and no list of which somebody may have a cursor of the newest.
+   */
+  #orEarlier(
+    reading: Promise<SourceAnswer>,
+    canonical: CanonicalRequest,
+    { held, newest: { pointer: newest, until } }: { held: Held; newest: Newest },
+  ): Promise<SourceAnswer> {
+    const readEarlier = async (error: unknown) => {
+      const pointer = await this.store.pointers.before(newest.generation, held.waitUntil);
+      const isGiven = this.#given.get(listOf(canonical)) === newest.generation;
+      if (pointer && publishedAt(newest) - publishedAt(pointer) < freshPointerSeconds && !isGiven) {
+        const answer = await this.#answer({ ...held, canonical, pointer, until });
+        if (answer.kind === "response" && answer.response.status === 200) {
+          logFailure(this.#options.log, canonical, error);
+          return answer;
+        }
+      }
+      return reading;
+    };
+    const earlier = nullAfter(Date.now() + patientMs, reading).then(
+      (answer) => answer ?? readEarlier("it is slow"),
+      (error) => (error instanceof Unknown ? reading : readEarlier(error)),
+    );
+    return Promise.any([reading, earlier]).catch(() => reading);
   }
 
   #fail(attempt: Attempt, canonical: CanonicalRequest, error: unknown): SourceAnswer {
@@ -137,8 +177,12 @@ export class BundleSource implements BundleReader {
     const isNewest = generation === newest.generation;
     const pointer = isNewest ? newest : await this.store.pointers.ofGeneration(generation, held.waitUntil);
     if (pointer === null) return this.#withoutBundle(canonical, newest, until);
-    const question = { ...held, canonical, pointer, until };
-    const answer = await this.store.read(canonical, pointer, held.waitUntil);
+    return this.#answer({ ...held, canonical, pointer, until });
+  }
+
+  async #answer(question: Question): Promise<SourceAnswer> {
+    const { canonical, pointer, waitUntil } = question;
+    const answer = await this.store.read(canonical, pointer, waitUntil);
     if (answer === null) return this.#withoutDocument(question);
     return this.#take(answer, answer.created, question);
   }
@@ -166,6 +210,8 @@ export class BundleSource implements BundleReader {
     const response: StoredResponse = { ...signed, ...times, target: canonical.target };
     if (freshnessAt(now, response) === "unusable") throw new DocumentFailure("it is too old to be served");
     if (stored !== null && !isNewer(response, stored)) return { kind: "unchanged", until };
+    const list = listOf(canonical);
+    if (pointer.generation > (this.#given.get(list) ?? 0)) this.#given.set(list, pointer.generation);
     return { kind: "response", response };
   }
 
@@ -187,7 +233,7 @@ export class BundleSource implements BundleReader {
   }
 
   #unexplained(): never {
-    throw new DocumentFailure("it is not in the bundle");
+    throw new Unknown("it is not in the bundle");
   }
 
   /** A list of another length, or a cursor that no page has led to. */
@@ -223,7 +269,7 @@ export class BundleSource implements BundleReader {
     const { canonical, pointer, waitUntil, until } = question;
     const now = clock();
     if (canonical.query === null && publishedAt(pointer) < now - freshPointerSeconds) {
-      throw new DocumentFailure("it is not in the bundle, which is too old to say that it does not exist");
+      throw new Unknown("it is not in the bundle, which is too old to say that it does not exist");
     }
     const refusal = notFound(detail);
     const key = await this.signer.find(pointer, waitUntil);
@@ -237,6 +283,11 @@ export class BundleSource implements BundleReader {
 
 function generationOf({ query }: Pick<CanonicalRequest, "query">): number | null {
   return query?.cursor === undefined ? null : readCursor(query.cursor).generation;
+}
+
+/** Which list is asked for; what is none is by itself. */
+function listOf({ query, target }: CanonicalRequest): string {
+  return query === null ? target : `${query.region} ${query.window} ${query.category} ${query.language}`;
 }
 
 function isPastTheEnd(query: TrendingQuery, total: number): boolean {
@@ -371,7 +422,7 @@ function notFoundReason(path: string): string | null {
 
 /** Says why bundles have no answer to a request, and gives the answer that says so. */
 export function logFailure(log: Logger, canonical: CanonicalRequest, error: unknown): SourceAnswer {
-  const message = "The bundles gave no response that can be served.";
+  const message = "A bundle gave no response that can be served.";
   const reason = error instanceof Error ? error.message : String(error);
   log({ level: "error", event: "bundle_failed", message, target: redactedTarget(canonical), reason });
   return { kind: "failed", status: null, retryAfter: 0 };

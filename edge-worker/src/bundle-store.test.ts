@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import type { R2Conditional, R2GetOptions } from "@cloudflare/workers-types";
 import { type BundleFile, BundleIndexWriter, bundleMagic } from "@trendvault/contract/bundle-file";
-import { objectNames } from "@trendvault/contract/pointer";
+import { bundleNames } from "@trendvault/contract/pointer";
 import { TestPublicationSigner, testStoreName } from "@trendvault/kit/signers";
 import { type Bucket, BundleStore } from "./bundle-store.ts";
 import { Backoff } from "./document-source.ts";
@@ -43,7 +43,7 @@ function putBundle(generation: number): BundleFile {
     index_bytes: end.index.length,
     index_sha256: name(end.index),
   };
-  objects.set(objectNames.bundles.bundle({ generation, sha256: file.sha256 }), bytes);
+  objects.set(bundleNames.bundle({ generation, sha256: file.sha256 }), bytes);
   return file;
 }
 
@@ -186,12 +186,11 @@ function harm(generation: number, how: "missing" | "cut" | "changed"): void {
 test.each(["missing", "cut", "changed"] as const)(
   "one whose bundle is %s is not taken, by no isolate: the generation before stays, or is found",
   async (how) => {
-    for (const generation of [5, 6])
-      objects.set(objectNames.bundles.pointer(generation), await sign(generation));
-    objects.set(objectNames.bundles.current, await sign(6));
+    for (const generation of [5, 6]) objects.set(bundleNames.pointer(generation), await sign(generation));
+    objects.set(bundleNames.current, await sign(6));
     const { current } = newIsolate();
     expect(await current()).toBe(6);
-    objects.set(objectNames.bundles.current, await sign(7));
+    objects.set(bundleNames.current, await sign(7));
     const whole = new Map(objects);
     harm(7, how);
     now += 6;

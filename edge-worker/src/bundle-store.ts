@@ -11,8 +11,8 @@ import type { PublicKeySet } from "@trendvault/contract/keys";
 import { isFromFuture } from "@trendvault/contract/lists";
 import {
   type BundlePointer,
+  bundleNames,
   longestPointer,
-  objectNames,
   verifyBundlePointer,
 } from "@trendvault/contract/pointer";
 import { LruMap } from "./cache.ts";
@@ -28,6 +28,7 @@ import { isBeforeDeadline, nullAfter, SingleFlight } from "./single-flight.ts";
  */
 export class DocumentFailure extends Error {}
 
+const tooSlow = "the bucket did not answer in time";
 const indexesCapacity = 4_000_000; // bytes of indexes
 const largestIndex = 2_500_000; // bytes; one of the most buckets that there may be has fewer
 const largestPart = 4_000_000; // bytes
@@ -115,7 +116,7 @@ export class BundleStore {
     waitUntil: WaitUntil,
     work: (read: ReadRange) => Promise<T>,
   ): Promise<T> {
-    const name = objectNames.bundles.bundle({ generation, sha256: bundle.sha256 });
+    const name = bundleNames.bundle({ generation, sha256: bundle.sha256 });
     const ranges: BundleRange[] = [];
     try {
       return await work((range) => {
@@ -154,7 +155,7 @@ const patientMs = 1000; // of a read of the newest pointer: requests that have o
 const pointerSharedSeconds = 86_400; // for as long, no isolate takes an older one
 const olderSeconds = 3600;
 const remembered = 64;
-const mostEarlier = 3; // generations
+const distances = [1, 2, 3, 256, 512, 768]; // of generations before one; see NUMBER_STEP in writer/src/Database/RegionTable.php
 
 /**
  * The signed pointers to bundles: the newest whose bundle can be read, and those of older generations. It never goes back
@@ -168,7 +169,7 @@ class BundlePointers {
   #checkAt = 0;
   #patientUntil = 0;
   #failures = 0;
-  #failure = "the bucket did not answer in time";
+  #failure = tooSlow;
 
   constructor(options: PointerOptions) {
     this.#options = options;
@@ -195,7 +196,7 @@ class BundlePointers {
 
   /** The pointer of a generation, or null when it is gone. @throws Error when it cannot be read or is refused */
   async ofGeneration(generation: number, waitUntil: WaitUntil): Promise<BundlePointer | null> {
-    const name = objectNames.bundles.pointer(generation);
+    const name = bundleNames.pointer(generation);
     const known = this.#older.get(name);
     if (known !== null) return known;
     const shared = await this.#readShared(name);
@@ -231,12 +232,12 @@ class BundlePointers {
   }
 
   async #read(waitUntil: WaitUntil): Promise<void> {
-    const read = await this.#options.bucket.readPointer(objectNames.bundles.current, this.#held?.etag);
+    const read = await this.#options.bucket.readPointer(bundleNames.current, this.#held?.etag);
     if (read === "unchanged") return;
-    if (read === null) throw new Error(`${objectNames.bundles.current} is not there`);
+    if (read === null) throw new Error(`${bundleNames.current} is not there`);
     const text = new TextDecoder().decode(read.bytes);
     if (!(await this.#adopt({ text, etag: read.etag }, waitUntil))) {
-      throw new Error(`${objectNames.bundles.current} is older than one that was read before`);
+      throw new Error(`${bundleNames.current} is older than one that was read before`);
     }
   }
 
@@ -254,28 +255,31 @@ class BundlePointers {
     try {
       await this.#options.open(pointer, waitUntil);
     } catch (error) {
-      await this.#holdEarlier(pointer.generation, waitUntil);
+      const earlier = this.#held === null && (await this.before(pointer.generation, waitUntil));
+      if (earlier) this.#held ??= { pointer: earlier };
       throw error;
     }
     this.#held = { pointer, text, etag };
     return true;
   }
 
-  async #holdEarlier(generation: number, waitUntil: WaitUntil): Promise<void> {
-    for (
-      let earlier = generation - 1;
-      this.#held === null && earlier >= Math.max(1, generation - mostEarlier);
-      earlier--
-    ) {
-      const pointer = await this.ofGeneration(earlier, waitUntil).catch(() => null);
+  /**
+   * The newest pointer before a generation whose index can be read, or null when there is none within the last ones: of a
+   * writer that shares the regions with others, numbers are far apart.
+   */
+  async before(generation: number, waitUntil: WaitUntil): Promise<BundlePointer | null> {
+    for (const distance of distances) {
+      if (distance >= generation) continue;
+      const pointer = await this.ofGeneration(generation - distance, waitUntil).catch(() => null);
       const isWhole =
         pointer &&
         (await this.#options.open(pointer, waitUntil).then(
           () => true,
           () => false,
         ));
-      if (isWhole) this.#held = { pointer };
+      if (isWhole) return pointer;
     }
+    return null;
   }
 
   // What may not be served any more sets no limit: a store that was set up anew is older, and right.
@@ -296,7 +300,7 @@ class BundlePointers {
 
   /** The pointer that isolates share; ignored when older than the one that is held. */
   async #readSharedPointer(waitUntil: WaitUntil): Promise<SharedPointer | null> {
-    const bytes = await this.#readShared(objectNames.bundles.current);
+    const bytes = await this.#readShared(bundleNames.current);
     const shared =
       bytes === null ? null : (parseJson(new TextDecoder().decode(bytes)) as SharedPointer | null);
     if (shared === null || isFromFuture(shared.checkedAt, this.#options.clock())) return null;
@@ -313,7 +317,7 @@ class BundlePointers {
     if (text === undefined || etag === undefined) return;
     const shared: SharedPointer = { text, etag, checkedAt: this.#options.clock() };
     const bytes = utf8(JSON.stringify(shared));
-    this.#share(objectNames.bundles.current, bytes, { seconds: pointerSharedSeconds, waitUntil });
+    this.#share(bundleNames.current, bytes, { seconds: pointerSharedSeconds, waitUntil });
   }
 
   #share(
@@ -363,7 +367,7 @@ class BundleRanges {
     const { value } = await this.#flights.run(key, () =>
       untilSettled(this.#read(name, range, waitUntil), waitUntil),
     );
-    if (value === null) throw new Error("the bucket did not answer in time");
+    if (value === null) throw new Error(tooSlow);
     return value;
   }
 
@@ -477,7 +481,7 @@ export function timeLimit(seconds: number): <T>(read: Promise<T>) => Promise<T> 
       deadline,
       read.then((value) => ({ value })),
     );
-    if (result === null) throw new Error("the bucket did not answer in time");
+    if (result === null) throw new Error(tooSlow);
     return result.value;
   };
 }

@@ -1,6 +1,6 @@
 import type { PublicKeySet } from "@trendvault/contract/keys";
 import { edgeLifetimes, isFromFuture } from "@trendvault/contract/lists";
-import { feedTypes, pageFields, policies, readPageHead } from "@trendvault/contract/page";
+import { feedTypes, pageFields, readPageHead, workerPolicy } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
 import { exportType } from "@trendvault/contract/queries";
 import { verifySignature } from "@trendvault/contract/response-signature";
@@ -46,7 +46,7 @@ export async function readAnswer(
   const generatedAt = content.generated_at === undefined ? null : Date.parse(content.generated_at) / 1000;
   if (Number.isNaN(generatedAt)) return "it has no date that can be read";
   const policy =
-    canonical.target === paths.serviceWorker ? { "content-security-policy": policies.worker } : null;
+    canonical.target === paths.serviceWorker ? { "content-security-policy": workerPolicy } : null;
   const headers = { ...content.fields, ...policy, ...fields, ...linkTo(content.next), ...signatureFields };
   return { status, body, headers, lifetimes, generatedAt, created };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { crossOriginFields } from "@trendvault/contract/http";
-import { policies } from "@trendvault/contract/page";
+import { policies, workerPolicy } from "@trendvault/contract/page";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { Edge } from "@trendvault/kit/edge";
 import { keySet } from "@trendvault/kit/keys";
@@ -346,7 +346,7 @@ describe("a page for people, at the edge", () => {
       assert.deepEqual([path, response.status], [path, 200]);
       assert.equal(await response.text(), readFileSync(join(root, "web/page/dist/public", path), "utf8"));
       const policy =
-        path === "/service-worker.js" ? policies.worker : "default-src 'none'; frame-ancestors 'none'";
+        path === "/service-worker.js" ? workerPolicy : "default-src 'none'; frame-ancestors 'none'";
       assert.equal(response.headers.get("content-security-policy"), policy); // without connect-src, a worker is offline for ever
     }
   });

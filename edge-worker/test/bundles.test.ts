@@ -6,7 +6,7 @@ import {
   readDocument,
 } from "@trendvault/contract/bundle-file";
 import type { PublicKeySet } from "@trendvault/contract/keys";
-import { objectNames } from "@trendvault/contract/pointer";
+import { bundleNames } from "@trendvault/contract/pointer";
 import { regionCodes } from "@trendvault/contract/regions";
 import { verifyResponse } from "@trendvault/contract/response-signature";
 import type { Exchange } from "@trendvault/kit/keys";
@@ -145,7 +145,7 @@ describe("an edge that reads a bundle", () => {
   test("serves cursors of an older generation while its bundle is there, and 410 afterwards", async () => {
     const bucket = await bucketWith(2);
     expect((await ask(`${list}&cursor=1-24`, { generation: 2, bucket })).status).toBe(200);
-    bucket.objects.delete(objectNames.bundles.pointer(1));
+    bucket.objects.delete(bundleNames.pointer(1));
     const gone = await ask(`${list}&cursor=1-24`, { generation: 2, bucket });
     expect([gone.status, JSON.parse(gone.body).restart]).toEqual([410, list]);
   });
@@ -162,7 +162,7 @@ describe("an edge that reads a bundle", () => {
   test("answers 503 when the bundle's file is gone, and never 404", async () => {
     const bucket = await bucketWith(1);
     const [{ generation, file }] = published as [Rendered];
-    bucket.objects.delete(objectNames.bundles.bundle({ generation, sha256: file.sha256 }));
+    bucket.objects.delete(bundleNames.bundle({ generation, sha256: file.sha256 }));
     for (const target of [list, "/api/videos/none", `${list}&cursor=1-24`, `${list}&limit=7`]) {
       expect([target, (await ask(target, { bucket })).status]).toEqual([target, 503]);
     }
@@ -228,7 +228,7 @@ describe("an edge without an origin", () => {
     const rendered = published[0] as Rendered;
     const { generation, file, signedAt } = rendered;
     const bucket = new MemoryBucket(await objectsOf(rendered, { publishedAt: signedAt }));
-    bucket.put([[objectNames.bundles.bundle({ generation, sha256: file.sha256 }), bytes]]);
+    bucket.put([[bundleNames.bundle({ generation, sha256: file.sha256 }), bytes]]);
     const bundles = { bucket, keySet: bundleKeySet };
     const options = { stored: [], fallback: null, hasOrigin: false, bundles };
     const edge = new InProcessEdge(options, () => signedAt + 20);
@@ -340,6 +340,11 @@ function isFetched(target: string, { headers }: Seen): boolean {
   return /; stored/.test(headers.get("cache-status") ?? "") && !cursors.includes(target);
 }
 
+/** What a cursor goes on with: pages of all lengths are of one list. */
+function listOf(target: string): string {
+  return `list of ${target.replace(/&(limit|fields)=\w+/g, "")}`;
+}
+
 /** Asserts that what is served is not older than what was served before under these names. */
 function holdTo(held: Map<string, number>, { status, body }: Seen, names: string[]): void {
   const generation = Number(/"generation":(\d+)/.exec(body)?.[1] ?? 0);
@@ -373,7 +378,7 @@ describe("whatever happens to the bucket", () => {
     for (const target of [...existing, cursors[2] ?? ""])
       expect([target, (await ask(target)).status]).toEqual([target, 200]);
     for (const target of missing) expect((await ask(target)).status).toBe(404);
-    expect(bucket.reads.filter((key) => key === objectNames.bundles.current)).toHaveLength(1);
+    expect(bucket.reads.filter((key) => key === bundleNames.current)).toHaveLength(1);
     expect(bucket.reads.length).toBeLessThan(40);
   });
 
@@ -399,7 +404,7 @@ describe("whatever happens to the bucket", () => {
 
   async function runRound(): Promise<void> {
     const { bucket, ask, pass } = await start(1, 0.1);
-    const held = new Map<string, number>(); // the generation that an isolate has served of a target, and fetched at all
+    const held = new Map<string, number>(); // the generation that an isolate has served of a target, and fetched of its list
     let newest = 1;
     for (let step = 0; step < 50; step++) {
       newest = await change(bucket, newest);
@@ -408,9 +413,38 @@ describe("whatever happens to the bucket", () => {
       const seen = await ask(target, isolate);
       await judge(target, seen);
       expect(Number(/"generation":(\d+)/.exec(seen.body)?.[1] ?? 0)).toBeLessThanOrEqual(newest); // no other store's
-      holdTo(held, seen, [`${isolate} ${target}`, ...(isFetched(target, seen) ? [`${isolate}`] : [])]);
+      holdTo(held, seen, [
+        `${isolate} ${target}`,
+        ...(isFetched(target, seen) ? [`${isolate} ${listOf(target)}`] : []),
+      ]);
     }
   }
+
+  test("what is cold comes from the generation before when ranges of the newest hang, but no list of which a cursor was given", async () => {
+    for (const [target, before, after] of [
+      [`${list}&limit=50`, 3, 503], // somebody may have the cursor of the same list's first page
+      [`${list}&window=week`, 3, 2],
+      ["/api/videos/de-3", 3, 2],
+      ["/?region=FR", 3, 2],
+      [`${list}&cursor=3-24`, 3, 503],
+      [`${list}&cursor=2-24`, 2, 2],
+      ["/api/videos/none", 404, 503],
+    ] as const) {
+      const { bucket, ask } = await start(3, 10);
+      const { generation, file } = published[2] as Rendered;
+      const name = bundleNames.bundle({ generation, sha256: file.sha256 });
+      const of = ({ status, body }: Seen) =>
+        status === 200
+          ? Number(/"generation":(\d+)|data-generation="(\d+)"/.exec(body)?.slice(1).find(Boolean))
+          : status;
+      expect([target, of(await ask(target))]).toEqual([target, before]);
+      const cold = await start(3, 2);
+      expect([list, of(await cold.ask(list))]).toEqual([list, 3]);
+      cold.bucket.fault = (key) => (key === name ? { read: () => new Promise<never>(() => {}) } : {});
+      expect([target, of(await cold.ask(target))]).toEqual([target, after]);
+      expect(bucket.reads.length).toBeLessThan(12);
+    }
+  }, 60_000);
 
   /** The next generation is published, something goes wrong, all is well again, or nothing happens. */
   async function change(bucket: MemoryBucket, newest: number): Promise<number> {
@@ -438,7 +472,7 @@ describe("whatever happens to the bucket", () => {
     const one = published[random.below(newest)] as Rendered;
     const other = published[random.below(generations)] as Rendered;
     const nameOf = ({ generation, file }: Rendered) =>
-      objectNames.bundles.bundle({ generation, sha256: file.sha256 });
+      bundleNames.bundle({ generation, sha256: file.sha256 });
     const { signedAt: publishedAt } = one;
     const faults: Fault[] = [
       { read: () => Promise.reject(new Error("500")) },
@@ -455,11 +489,7 @@ describe("whatever happens to the bucket", () => {
       () => bucket.put([[nameOf(one), other.bytes]]), // an object is swapped
       () =>
         bucket.objects.delete(
-          random.pick([
-            nameOf(one),
-            objectNames.bundles.pointer(one.generation),
-            objectNames.bundles.current,
-          ]),
+          random.pick([nameOf(one), bundleNames.pointer(one.generation), bundleNames.current]),
         ),
       async () => {
         const pointer = await publisher.signBundlePointer({
@@ -467,7 +497,7 @@ describe("whatever happens to the bucket", () => {
           published_at: new Date(publishedAt * 1000).toISOString().replace(/\.\d+Z$/, "Z"),
           bundle: other.file,
         });
-        bucket.put([[objectNames.bundles.current, pointer]]); // by the writer's key, of another file
+        bucket.put([[bundleNames.current, pointer]]); // by the writer's key, of another file
       },
     ];
     await random.pick(deeds)();

@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { R2Bucket, R2GetOptions } from "@cloudflare/workers-types";
 import type { BundleFile } from "@trendvault/contract/bundle-file";
-import { objectNames } from "@trendvault/contract/pointer";
+import { bundleNames } from "@trendvault/contract/pointer";
 import { keySet, signingKey, tokenSigningKey } from "@trendvault/kit/keys";
 import { newFolder } from "@trendvault/kit/machine";
 import { TestPublicationSigner, testStoreName } from "@trendvault/kit/signers";
@@ -73,9 +73,9 @@ export async function objectsOf(
   const unsigned = { store, generation, published_at, bundle: file };
   const pointer = await signer.signBundlePointer(unsigned);
   const names: [string, Uint8Array<ArrayBuffer>][] = [
-    [objectNames.bundles.bundle({ generation, sha256: file.sha256 }), bytes],
-    [objectNames.bundles.pointer(generation), pointer],
-    [objectNames.bundles.current, pointer],
+    [bundleNames.bundle({ generation, sha256: file.sha256 }), bytes],
+    [bundleNames.pointer(generation), pointer],
+    [bundleNames.current, pointer],
   ];
   return new Map(names.map(([name, object]) => [prefix + name, object]));
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { objectNames } from "@trendvault/contract/pointer";
+import { bundleNames } from "@trendvault/contract/pointer";
 import { type Exchange, keySet, signAgain, signedPage } from "@trendvault/kit/keys";
 import { EdgeOrigin } from "@trendvault/kit/origin-process";
 import { drawsOf, Random } from "@trendvault/kit/random";
@@ -231,7 +231,7 @@ test("a list made of a bundle of the future is refused, as the bundle's own are"
 test("cursors of an older generation whose pointer cannot be verified do not stop other requests", async () => {
   const bucket = new MemoryBucket();
   const foreign = await objectsOf({ ...rendered, generation: 1 }, { signer: stranger });
-  bucket.put([...foreign].filter(([name]) => name === objectNames.bundles.pointer(1)));
+  bucket.put([...foreign].filter(([name]) => name === bundleNames.pointer(1)));
   const old = [24, 48, 72, 96, 120].map((rank) => `${list}&cursor=1-${rank}`);
   const answers = await ask([...old, list], { bucket });
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503, 200]);

@@ -3,8 +3,8 @@ import type { ExecutionContext, ExportedHandler, R2Bucket, R2GetOptions } from "
 import deployed from "the-deployed-bundle";
 
 /**
- * `allowed`: whether the rate limiter allows a request to the origin. `cf`: members of request.cf. `hangs`: which reads of
- * the bucket never end while it is handled.
+ * `allowed`: whether the rate limiter allows a request to the origin. `cf`: members of request.cf. `hangs`: reads of the
+ * bucket whose key ends like this never end while it is handled.
  */
 export type RecordedRequest = {
   target: string;
@@ -13,7 +13,7 @@ export type RecordedRequest = {
   body?: string;
   cf?: Record<string, unknown>;
   allowed?: boolean;
-  hangs?: "pointer" | "bundle";
+  hangs?: string;
 };
 
 /**
@@ -35,7 +35,7 @@ export default {
 };
 
 // The deployed Worker keeps the bindings of its first request.
-let hanging: RecordedRequest["hangs"];
+let hanging: string | undefined;
 let hung = 0;
 
 async function handle(
@@ -53,7 +53,7 @@ async function handle(
   };
   const bucket = {
     get: (key: string, options?: R2GetOptions) => {
-      if (hanging !== (key.endsWith(".json") ? "pointer" : "bundle")) return env.BUNDLES?.get(key, options);
+      if (hanging === undefined || !key.endsWith(hanging)) return env.BUNDLES?.get(key, options);
       hung++;
       return new Promise((resolve) => setTimeout(resolve, 86_400_000)); // as I/O does, it belongs to a request
     },

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { objectNames } from "@trendvault/contract/pointer";
+import { bundleNames, objectNames } from "@trendvault/contract/pointer";
 
 const root = resolve(import.meta.dir, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -27,8 +27,7 @@ function bindings(): string[] {
 }
 
 function storeNames(): string[] {
-  const { bundles, ...others } = objectNames;
-  const names = [...Object.values(others), ...Object.values(bundles)].map((name) =>
+  const names = [...Object.values(objectNames), ...Object.values(bundleNames)].map((name) =>
     typeof name === "string" ? name : String(name({} as never)).replace(/[^/]+$/, ""),
   );
   return [...new Set(names)].sort();

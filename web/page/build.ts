@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { policies } from "@trendvault/contract/page";
+import { workerPolicy } from "@trendvault/contract/page";
 import type { Assets } from "./manifest.ts";
 
 /**
@@ -137,6 +137,6 @@ function headerRules(): string {
 /service-worker.js
   Cache-Control: no-cache
   X-Content-Type-Options: nosniff
-  Content-Security-Policy: ${policies.worker}
+  Content-Security-Policy: ${workerPolicy}
 `;
 }
