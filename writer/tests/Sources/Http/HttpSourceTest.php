@@ -101,6 +101,27 @@ final class HttpSourceTest extends TestCase
     }
 
     #[Test]
+    public function a_complete_catalogue_that_came_half_is_received_again_so_that_it_can_be_allowed(): void
+    {
+        $installation = Installation::migrated();
+        $line = ['region' => null, 'regions' => ['GB'], 'views' => null, 'observed_at' => null];
+        foreach ([8 => '', 4 => '--allow-leaving', 5 => '--allow-leaving'] as $videos => $advice) {
+            $named = array_map(
+                static fn(int $video): array => [...$line, 'id' => "v$video"],
+                range(1, $videos),
+            );
+            $this->server->answer(NdjsonLine::many($named) . "{\"complete\": true}\n", [
+                'ETag' => "\"$videos\"",
+            ]);
+            self::assertStringContainsString($advice, $this->ingest($installation)->errors);
+        }
+        $allowed = $installation->run(['ingest', '--allow-leaving', "http:{$this->server->url}"]);
+
+        self::assertSame(3, $allowed->events('ingested')[0]['left'] ?? null, $allowed->errors);
+        self::assertSame(5, $installation->value('SELECT count(*) FROM catalogue'));
+    }
+
+    #[Test]
     public function what_ends_with_the_connection_is_asked_for_again_because_it_may_have_been_cut(): void
     {
         $installation = Installation::migrated();
