@@ -25,7 +25,10 @@ afterEach(() => {
 });
 
 /** A page with a list of ten items from a rank on, and the messages that it sends. */
-function openPage(firstRank = 1, { again = false, markup = "" } = {}): { page: Page; sent: Message[] } {
+function openPage(
+  firstRank = 1,
+  { again = false, clicks = true, markup = "" } = {},
+): { page: Page; sent: Message[] } {
   const sent: Message[] = [];
   const window = new Window();
   const { document } = window;
@@ -55,7 +58,7 @@ function openPage(firstRank = 1, { again = false, markup = "" } = {}): { page: P
     child.innerHTML = markup;
     return child;
   });
-  const end = reportImpressions(list, children, { again });
+  const end = reportImpressions(list, children, { again, clicks });
   const change = (visibilityState: string) => {
     Object.defineProperty(document, "visibilityState", { value: visibilityState, configurable: true });
     document.dispatchEvent(new window.Event("visibilitychange"));
@@ -125,6 +128,16 @@ test("a list in place of an older one adds no impression, and reports clicks", (
   click(page.children[1]);
   page.hide();
   expect(sent).toEqual([{ token: page.list.token, seen: 0, opened: [2] }]);
+});
+
+test("where the page with the video tells clicks, a list reports what was seen only", () => {
+  const { page, sent } = openPage(1, { clicks: false });
+  page.show([1, 2]);
+  click(page.children[3]);
+  page.hide();
+  click(page.children[0]);
+  page.hide();
+  expect(sent).toEqual([{ token: page.list.token, seen: 4, opened: [] }]);
 });
 
 test("a list that is taken away is told at once, and nothing of it afterwards", () => {

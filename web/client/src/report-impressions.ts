@@ -6,6 +6,8 @@ type ReportOptions = {
   url?: string;
   /** The visitor has seen an earlier list in this place: only clicks are reported, no further impression. */
   again?: boolean;
+  /** False where the page with the video tells clicks, once it was watched: only impressions are reported. */
+  clicks?: boolean;
 };
 
 /**
@@ -19,7 +21,7 @@ type ReportOptions = {
 export function reportImpressions(
   list: ShownList,
   elements: Iterable<Element>,
-  { url = "/api/views", again = false }: ReportOptions = {},
+  { url = "/api/views", again = false, clicks = true }: ReportOptions = {},
 ): () => void {
   const ranks = new Map([...elements].map((element, index) => [element, list.items[index]?.rank ?? 0]));
   const opened = new Set<number>();
@@ -51,7 +53,7 @@ export function reportImpressions(
     const open = (event: Event) => {
       if (!opensItem(element, event)) return;
       see(rank);
-      if (!reported.has(rank)) opened.add(rank);
+      if (clicks && !reported.has(rank)) opened.add(rank);
     };
     element.addEventListener("click", open, listen);
   }
