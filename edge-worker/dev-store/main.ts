@@ -40,7 +40,7 @@ async function respondAsStore(request: Request, { bucket, accessKey }: Store): P
       return put(bucket, key, request);
     case "HEAD":
     case "GET":
-      return get(bucket, key, request);
+      return get(bucket, key, request.method);
     case "DELETE":
       await bucket.delete(key);
       return new Response(null, { status: 204 });
@@ -77,29 +77,20 @@ async function keepNewest(bucket: R2Bucket, key: string): Promise<void> {
   await bucket.delete([...gone, ...pointers]);
 }
 
-async function get(bucket: R2Bucket, key: string, { headers, method }: Request): Promise<Response> {
-  const object = await bucket.get(key, { onlyIf: headers, range: headers });
+async function get(bucket: R2Bucket, key: string, method: string): Promise<Response> {
+  const object = await bucket.get(key);
   if (object === null) return refuse(404, "NoSuchKey");
-  const fields = new Headers({ etag: object.httpEtag, "last-modified": object.uploaded.toUTCString() });
-  object.writeHttpMetadata(fields);
-  if (!("body" in object))
-    return new Response(null, { status: headers.has("if-match") ? 412 : 304, headers: fields });
-  fields.set("content-length", String(object.size));
-  if (!headers.has("range")) return new Response(method === "HEAD" ? null : object.body, { headers: fields });
-  const { offset = 0, length = object.size - offset } = object.range as { offset?: number; length?: number };
-  fields.set("content-range", `bytes ${offset}-${offset + length - 1}/${object.size}`);
-  fields.set("content-length", String(length));
-  return new Response(method === "HEAD" ? null : object.body, { status: 206, headers: fields });
+  const headers = new Headers({ etag: object.httpEtag, "last-modified": object.uploaded.toUTCString() });
+  object.writeHttpMetadata(headers);
+  headers.set("content-length", String(object.size));
+  return new Response(method === "HEAD" ? null : object.body, { headers });
 }
 
 async function list(bucket: R2Bucket, query: URLSearchParams): Promise<Response> {
   const value = (name: string) => query.get(name) ?? undefined;
-  const listed = await bucket.list({
-    ...(value("prefix") === undefined ? {} : { prefix: value("prefix") }),
-    ...(value("start-after") === undefined ? {} : { startAfter: value("start-after") }),
-    ...(value("continuation-token") === undefined ? {} : { cursor: value("continuation-token") }),
-    limit: Math.min(1000, Number(value("max-keys") ?? 1000)),
-  } as R2ListOptions);
+  const limit = Math.min(1000, Number(value("max-keys") ?? 1000));
+  const options = { prefix: value("prefix"), cursor: value("continuation-token"), limit };
+  const listed = await bucket.list(options as R2ListOptions);
   return new Response(listingXml(listed), { headers: { "content-type": "application/xml" } });
 }
 
