@@ -26,15 +26,20 @@ async function writeFiles(
   const { json, packages } = await billOfMaterials(root, state);
   await Bun.write(join(folder, `${base}.cdx.json`), json);
   await Bun.write(join(folder, "CHANGES.md"), `${state.changes?.text ?? ""}\n`);
-  const files = [
-    await describe(folder, `${base}.tar.gz`, "the source, as Git has it"),
-    await describe(folder, `trendvault-client-${state.version}.tgz`, "the npm package @trendvault/client"),
-    await describe(folder, basename(debian.trim()), "the Debian package"),
-    await describe(folder, `${base}.cdx.json`, `the SBOM, CycloneDX 1.6: ${packages}`),
-    await describe(folder, "CHANGES.md", "what has changed, from CHANGELOG.md"),
-  ];
-  await Bun.write(join(folder, "SHA256SUMS"), await checksums(folder, files));
-  return [...files, await describe(folder, "SHA256SUMS", "for sha256sum --check")];
+  const described = [
+    [`${base}.tar.gz`, "the source, as Git has it"],
+    [`trendvault-client-${state.version}.tgz`, "the npm package @trendvault/client"],
+    [basename(debian.trim()), "the Debian package"],
+    [`${base}.cdx.json`, `the SBOM, CycloneDX 1.6: ${packages}`],
+    ["CHANGES.md", "what has changed, from CHANGELOG.md"],
+  ] as const;
+  const sums = await Bun.$`sha256sum ${described.map(([name]) => name)}`.cwd(folder).text();
+  await Bun.write(join(folder, "SHA256SUMS"), sums);
+  return [...described, ["SHA256SUMS", "for sha256sum --check"] as const].map(([name, what]) => ({
+    name,
+    bytes: Bun.file(join(folder, name)).size,
+    what,
+  }));
 }
 
 /** As npm publishes it, by the client's own program, in a folder that is removed again. */
@@ -46,18 +51,6 @@ async function packClient(root: string, path: string): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-async function describe(folder: string, name: string, what: string): Promise<ReleaseFile> {
-  return { name, bytes: Bun.file(join(folder, name)).size, what };
-}
-
-async function checksums(folder: string, files: readonly ReleaseFile[]): Promise<string> {
-  const lines = files.map(async ({ name }) => {
-    const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(join(folder, name)).arrayBuffer());
-    return `${hash.digest("hex")}  ${name}\n`;
-  });
-  return (await Promise.all(lines)).join("");
 }
 
 /** What bin/release prints. */

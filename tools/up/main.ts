@@ -1,6 +1,5 @@
 import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { defaultRegion, readRegionTable, requireSameRegions, useRegions } from "@trendvault/contract/regions";
@@ -44,12 +43,12 @@ function describe(error: unknown): string {
  */
 async function up(options: Options, signal: AbortSignal): Promise<string | null> {
   if (options.origin) {
-    await assertPortFree(HOST, { port: options.port, option: "--port" });
-    await assertPortFree(HOST, { port: options.adminPort, option: "--admin-port" });
+    assertPortFree(options.port, "--port");
+    assertPortFree(options.adminPort, "--admin-port");
   }
-  if (options.edge) await assertPortFree(HOST, { port: options.edgePort, option: "--edge-port" });
+  if (options.edge) assertPortFree(options.edgePort, "--edge-port");
   if (options.source !== null) assertReadable(options.source);
-  else await assertPortFree(HOST, { port: options.demoPort, option: "--demo-port" });
+  else assertPortFree(options.demoPort, "--demo-port");
   if (options.regions !== null) useRegionsFile(options.regions);
   mkdirSync(dirname(options.db), { recursive: true });
   const release = lockDatabase(options.db);
@@ -168,7 +167,7 @@ async function visitWhileRunning(
 
 /** What bin/up prints when everything answers. `region` is one with many videos. */
 function welcome(options: Options, region: string): string {
-  const { port, origin: hasOrigin, edge, edgePort, adminPort, db } = options;
+  const { port, origin: hasOrigin, edge, edgePort, adminPort, db, visitors } = options;
   const [originUrl, edgeUrl] = [`http://${HOST}:${port}`, `http://${HOST}:${edgePort}`];
   const site = edge ? edgeUrl : originUrl;
   const origin = edge
@@ -177,12 +176,16 @@ function welcome(options: Options, region: string): string {
   const behind = hasOrigin
     ? `origin    ${origin}\n  admin     http://${HOST}:${adminPort}/metrics and /readyz`
     : `origin    none: the edge answers from the store that the writer publishes into (--no-origin)`;
+  const told =
+    visitors === 0
+      ? ""
+      : `\n  visitors  ${visitors} simulated ones a second tell the edge what they looked at; the lists learn from it in minutes`;
   return `
 TrendVault is up.
 
   page      ${site}/?region=${region}
   ${edge ? `edge      ${edgeUrl}/api/trending\n  ` : ""}${behind}
-  database  ${db}; the writer runs every minute${describeVisitors(options)}
+  database  ${db}; the writer runs every minute${told}
 
   curl '${site}/api/trending?region=${region}&limit=3'
 
@@ -190,29 +193,16 @@ Ctrl-C stops everything.
 `;
 }
 
-function describeVisitors({ visitors }: Options): string {
-  return visitors === 0
-    ? ""
-    : `
-  visitors  ${visitors} simulated ones a second tell the edge what they looked at; the lists learn from it in minutes`;
-}
-
 /** Throws when another process listens on the port; `option` is the option that chooses another. */
-async function assertPortFree(
-  host: string,
-  { port, option }: { port: number; option: string },
-): Promise<void> {
-  const server = createServer();
-  const outcome = await new Promise<NodeJS.ErrnoException | null>((done) => {
-    server
-      .once("error", done)
-      .once("listening", () => done(null))
-      .listen(port, host);
-  });
-  if (outcome === null) return void server.close();
-  if (outcome.code === "EADDRINUSE")
-    throw new Error(`Port ${port} is in use: stop what listens there, or choose another with ${option}`);
-  throw new Error(`Cannot listen on ${host}:${port}: ${outcome.message}`);
+function assertPortFree(port: number, option: string): void {
+  try {
+    Bun.listen({ hostname: HOST, port, socket: { data() {} } }).stop(true);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE")
+      throw new Error(`Port ${port} is in use: stop what listens there, or choose another with ${option}`);
+    throw new Error(`Cannot listen on ${HOST}:${port}: ${message}`);
+  }
 }
 
 /** Takes over the regions of a file. @throws Error that says what is wrong with it, a line for each mistake */
@@ -264,7 +254,7 @@ class WriterFailed extends Error {
  * @throws WriterFailed
  */
 async function runWriter(args: readonly string[], options: WriterOptions): Promise<void> {
-  const exitCode = await untilExit(spawnWriter(args, options, "ignore"), options.signal);
+  const exitCode = await spawnWriter(args, options, "ignore").exited;
   if (exitCode !== 0) throw new WriterFailed(args[0] ?? "", exitCode);
 }
 
@@ -292,31 +282,18 @@ async function isEmpty(options: WriterOptions): Promise<boolean> {
 
 /** Runs `writer cron` every `intervalMs` until the signal aborts. A failed run is reported; the next one tries again. */
 async function runEvery(intervalMs: number, options: WriterOptions, signal: AbortSignal): Promise<void> {
-  while (await sleep(intervalMs, signal)) {
-    const exitCode = await untilExit(spawnWriter(["cron"], options, "ignore"), signal);
+  while (await setTimeout(intervalMs, true, { signal }).catch(() => false)) {
+    const exitCode = await spawnWriter(["cron"], { ...options, signal }, "ignore").exited;
     if (exitCode !== 0 && !signal.aborted) {
       console.error(`The writer's run failed (exit code ${exitCode}); it runs again in a minute.`);
     }
   }
 }
 
-async function untilExit(child: Bun.Subprocess, signal: AbortSignal): Promise<number> {
-  const stop = () => child.kill("SIGTERM");
-  signal.addEventListener("abort", stop);
-  if (signal.aborted) stop();
-  const exitCode = await child.exited;
-  signal.removeEventListener("abort", stop);
-  return exitCode;
-}
-
-/** Resolves with true after the time, with false as soon as the signal aborts. */
-function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
-  return setTimeout(ms, true, { signal }).catch(() => false);
-}
-
-function spawnWriter(args: readonly string[], { db, env }: WriterOptions, stdout: "ignore" | "pipe") {
+function spawnWriter(args: readonly string[], { db, env, signal }: WriterOptions, stdout: "ignore" | "pipe") {
   const command = [join(root, "writer/bin/writer"), ...args, "--db", db];
-  return Bun.spawn(command, { cwd: root, env, detached: true, stdin: "ignore", stdout, stderr: "inherit" });
+  const streams = { stdin: "ignore", stdout, stderr: "inherit" } as const;
+  return Bun.spawn(command, { cwd: root, env, detached: true, ...streams, signal, killSignal: "SIGTERM" });
 }
 
 /**
