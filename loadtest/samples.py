@@ -55,16 +55,8 @@ class Sample(NamedTuple):
 
     def since(self, earlier: "Sample") -> "Sample":
         """What was counted after `earlier`."""
-        return Sample(
-            self.seconds - earlier.seconds,
-            self.users,
-            self.requests - earlier.requests,
-            self.failures - earlier.failures,
-            self.response_times - earlier.response_times,
-            self.oldest_seconds,
-            self.cache_outcomes - earlier.cache_outcomes,
-            self.delayed_requests - earlier.delayed_requests,
-        )
+        counted = ("seconds", "requests", "failures", "response_times", "cache_outcomes", "delayed_requests")
+        return self._replace(**{name: getattr(self, name) - getattr(earlier, name) for name in counted})
 
     @property
     def per_second(self) -> float:

@@ -30,7 +30,7 @@ async function measureHits(requests = 20_000): Promise<void> {
   try {
     await send(2000); // until the list is cached and the code is warm
     const microseconds = await microsecondsOf(() => send(requests), requests);
-    print({ requests, processor_microseconds_per_hit: microseconds });
+    console.log(JSON.stringify({ requests, processor_microseconds_per_hit: microseconds }));
   } finally {
     await stack.close();
   }
@@ -67,12 +67,13 @@ async function measureOriginless(minutes = 4): Promise<void> {
       }
     }
     const after = await send(1);
-    print({
+    const figures = {
       processor_microseconds_per_hit: microseconds,
       pointer_reads_per_minute: Math.round((after.pointers - before.pointers) / minutes),
       bundle_reads_per_minute: Math.round((after.ranges - before.ranges) / minutes),
       requests_per_minute: requestsPerMinute,
-    });
+    };
+    console.log(JSON.stringify(figures));
   } finally {
     await edge.close();
     database.remove();
@@ -93,10 +94,6 @@ function zipfTraffic() {
       { limit: 10, share: 0.05 },
     ],
   };
-}
-
-function print(figures: Record<string, number>): void {
-  console.log(JSON.stringify(figures));
 }
 
 /** Processor time of the workerd processes that this one has started, for each of so many requests. */

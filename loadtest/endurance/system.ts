@@ -206,6 +206,7 @@ async function startOrigin(databasePath: string, env: Record<string, string>) {
   };
 }
 
+/** Of a negative number, all processes of the group. */
 function killProcess(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
@@ -258,7 +259,8 @@ async function startWriter({ databasePath, folder, everySeconds, env }: WriterOp
       stdio: ["ignore", "ignore", "pipe"],
       detached: true,
     });
-    const timer = killAfterMs === undefined ? undefined : setTimeout(() => killGroup(child.pid), killAfterMs);
+    const timer =
+      killAfterMs === undefined ? undefined : setTimeout(() => killProcess(-child.pid), killAfterMs);
     const said = await child.stderr.text();
     const exitCode = await child.exited;
     clearTimeout(timer);
@@ -309,14 +311,6 @@ async function startWriter({ databasePath, folder, everySeconds, env }: WriterOp
 }
 
 type RunOptions = { SOURCES?: string; killAfterMs?: number | undefined };
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // it has ended
-  }
-}
 
 /** What the writer ingests: videos whose view counts grow, each in waves of its own, so that lists move all the time. */
 export const observedRegions = ["GB", "DE", "FR"] as const;

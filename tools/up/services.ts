@@ -101,8 +101,6 @@ export async function runStack(
 
 const STOP_TIMEOUT_MS = 10_000;
 
-type Waiting = { signal: AbortSignal; startTimeoutMs: number; progressIntervalMs: number };
-
 /** One long-running process of the local stack. What it prints goes to its log. */
 class Service {
   readonly #child: Bun.Subprocess;
@@ -120,7 +118,11 @@ class Service {
    * Resolves with true once it answers, and with false when the signal aborts or the time is over. Prints now and then
    * that it still waits.
    */
-  async ready({ signal, startTimeoutMs, progressIntervalMs }: Waiting): Promise<boolean> {
+  async ready({
+    signal,
+    startTimeoutMs,
+    progressIntervalMs,
+  }: Required<Omit<StackOptions, "whenReady">>): Promise<boolean> {
     const started = performance.now();
     let printed = 0;
     for (let waited = 0; waited < startTimeoutMs && !signal.aborted; waited = performance.now() - started) {

@@ -8,26 +8,19 @@ import { HOST } from "./services.ts";
 const comment =
   "# Local keys, created by bin/up. Git ignores this file; .env.example explains each setting.\n";
 
-/** The keys that one machine may need, with a function that makes each: no key has a default. */
-const createKey = {
+/** The keys that origin, edge and writer need, with a function that makes each: no key has a default. */
+const keys: Record<string, () => string> = {
   TOKEN_SIGNING_KEYS: randomKey,
   SIGNING_KEYS: randomKey,
   EDGE_KEYS: () => `e1:${randomKey()}`,
   VIEWS_KEYS: () => `v1:${randomKey()}`,
+};
+/** What publishing into a store needs as well. */
+const publishingKeys: Record<string, () => string> = {
   PUBLISH_SIGNING_KEYS: randomKey,
   EDGE_SIGNING_KEY: randomKey,
   S3_SECRET_ACCESS_KEY: randomKey,
-} satisfies Record<string, () => string>;
-
-type KeyName = keyof typeof createKey;
-
-const keyNames: readonly KeyName[] = ["TOKEN_SIGNING_KEYS", "SIGNING_KEYS", "EDGE_KEYS", "VIEWS_KEYS"];
-/** What publishing into a store needs as well. */
-const publishingKeyNames: readonly KeyName[] = [
-  "PUBLISH_SIGNING_KEYS",
-  "EDGE_SIGNING_KEY",
-  "S3_SECRET_ACCESS_KEY",
-];
+};
 
 /**
  * Reads the local settings file. Missing keys are created and added, in a file that only its owner may read: those of
@@ -40,9 +33,9 @@ export function loadOrCreateKeys(
 ): { settings: Record<string, string>; created: string[] } {
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
   const present = definedOnly(parseEnv(text));
-  const created = [...keyNames, ...(forPublishing ? publishingKeyNames : [])]
-    .filter((name) => !present[name]) // .env.example has empty ones
-    .map((name) => [name, createKey[name]()] as const);
+  const created = Object.entries({ ...keys, ...(forPublishing ? publishingKeys : {}) })
+    .filter(([name]) => !present[name]) // .env.example has empty ones
+    .map(([name, make]) => [name, make()] as const);
   const lines = created.map(([name, key]) => `${name}="${key}"\n`).join("");
   const before = text === "" ? comment : text.endsWith("\n") ? "" : "\n";
   if (created.length > 0) {
@@ -61,7 +54,7 @@ export function replaceKeys(
   settings: Record<string, string>,
 ): { env: Record<string, string>; unused: string[] } {
   const env = { ...definedOnly(environment), ...settings };
-  const unused = Object.keys(createKey).filter(
+  const unused = Object.keys({ ...keys, ...publishingKeys }).filter(
     (name) => environment[name] !== undefined && environment[name] !== settings[name],
   );
   return { env, unused };

@@ -21,14 +21,7 @@ const roots = [
       ["signing.ts", "log.ts", "settings.ts"],
       ["key-files.ts"],
     ],
-    mayImport: [
-      "web/client/src/view",
-      "contract",
-      "web/page/about-view.ts",
-      "web/page/docs-view.ts",
-      "web/page/manifest.ts",
-      "web/page/page-view.ts",
-    ],
+    mayImport: ["web/client/src/view", "contract", "web/page/(manifest|(about|docs|page)-view).ts"],
   },
   {
     root: "edge-worker/src",
