@@ -3,7 +3,6 @@ so nothing but the standard library is imported here.
 """
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 
 PUBLISHED = Path(__file__).parent / "published"  # what the README shows
@@ -46,7 +45,7 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
         description="Measures CPU per request of this project's origin, of the same endpoint in Bun and\n"
         "Go, and of nginx serving the finished bytes. Needs Linux.",
         epilog="scenarios:\n"
-        + _described(SCENARIOS)
+        + "\n".join(f"  {name:11}  {title}" for name, title in SCENARIOS.items())
         + f"\n\n{_DURATIONS}\nThe first run also builds the servers to compare with, which takes a minute.\n"
         "docs/benchmarks.md describes the method and what the figures are worth.",
     )
@@ -73,8 +72,3 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
     options.scenarios = [name for name in SCENARIOS if name in wanted]
     options.output = PUBLISHED if options.publish else options.output
     return options
-
-
-def _described(scenarios: Mapping[str, str]) -> str:
-    width = max(map(len, SCENARIOS))
-    return "\n".join(f"  {name:{width}}  {title}" for name, title in scenarios.items())

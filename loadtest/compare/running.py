@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import psutil
 import urllib3
@@ -73,11 +72,6 @@ _ANSWERED = (200, 304)  # a baseline may know nothing but a 304
 _POLL_SECONDS = 0.0005
 
 
-class CpuSeconds(NamedTuple):
-    user: float
-    system: float
-
-
 class RunningServer:
     def __init__(self, server: Server, url: str, log: Path, edge_keys: KeyRing | None = None) -> None:
         self.server = server
@@ -117,11 +111,11 @@ class RunningServer:
                 "GET", url, headers=sent, decode_content=False, retries=False, timeout=_RESPONSE_SECONDS
             )
 
-    def cpu_seconds(self) -> CpuSeconds:
-        """Also of the children that have ended and been waited for."""
+    def cpu_seconds(self) -> tuple[float, float]:
+        """User and system time, also of the children that have ended and been waited for."""
         times = [process.cpu_times() for process in self.processes()]
         user = sum(one.user + one.children_user for one in times)
-        return CpuSeconds(user, sum(one.system + one.children_system for one in times))
+        return user, sum(one.system + one.children_system for one in times)
 
     def rss_mb(self) -> list[float]:
         """One value per process; pages that processes share count for each."""

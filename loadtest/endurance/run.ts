@@ -345,10 +345,11 @@ class Clients {
       const headers = site === "edge" ? visitor : await edgeFields();
       const answer = await fetch(url, { headers, keepalive: false, signal: AbortSignal.timeout(timeoutMs) });
       const body = new Uint8Array(await answer.arrayBuffer());
-      if (answer.status !== 200) return `${target}: status ${answer.status}: ${decode(body).slice(0, 200)}`;
+      const text = new TextDecoder().decode(body);
+      if (answer.status !== 200) return `${target}: status ${answer.status}: ${text.slice(0, 200)}`;
       if (this.#asked++ % verifiedShare === 0)
         await this.#verify({ url, status: 200, headers: answer.headers, body });
-      return target.startsWith("/api/trending") ? this.#judgeList(site, target, decode(body)) : null;
+      return target.startsWith("/api/trending") ? this.#judgeList(site, target, text) : null;
     } catch (error) {
       return `${target}: ${error}`;
     }
@@ -366,10 +367,6 @@ class Clients {
 }
 
 type Page = { generation: number; count: number; items: { rank: number }[] };
-
-function decode(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
-}
 
 const lists = observedRegions.flatMap((region) =>
   windows.flatMap((window) =>

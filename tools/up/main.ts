@@ -102,7 +102,8 @@ async function fill({ source, db }: Options, writer: WriterOptions): Promise<voi
  * ended early is kept, with a message.
  */
 async function fillEmpty(source: string | null, writer: WriterOptions): Promise<void> {
-  recordSeed(writer.db, source);
+  // A later bin/up runs the demo in its cron only on a database of the demo: made-up videos never mix with real ones.
+  writeFileSync(seedPath(writer.db), source ?? "demo");
   try {
     await runWriter(["ingest", ...(source === null ? ["demo"] : ["--shift-to-now", source])], writer);
   } catch (error) {
@@ -319,14 +320,6 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM"; // it runs, as another user
   }
-}
-
-/**
- * Records which source the database was filled from (null: the demo). A later bin/up runs the demo in its cron only on
- * a database of the demo, so that made-up videos never mix with real ones.
- */
-function recordSeed(db: string, source: string | null): void {
-  writeFileSync(seedPath(db), source ?? "demo");
 }
 
 function isSeededWithDemo(db: string): boolean {
