@@ -169,7 +169,7 @@ function readNewest(database: Database): number | null {
 }
 
 const truthMs = 5000;
-const recoveryMs = 240_000; // from anything that was done, while other programs take the processor
+const recoveryMs = 600_000; // from anything that was done, while other programs take the processor
 const pauseMs = 50;
 
 /** What is true, and whether that is said. */
@@ -202,7 +202,7 @@ class TruthMonitor {
     await this.#follow(({ isTrue }) => isTrue);
   }
 
-  /** Resolves when all is well and said to be. @throws Error when something else is said than is true, or after four minutes */
+  /** Resolves when all is well and said to be. @throws Error when something else is said than is true, or after ten minutes */
   async expectReady(): Promise<void> {
     await this.#follow(({ isReady }) => isReady);
   }

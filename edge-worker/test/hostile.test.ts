@@ -300,7 +300,7 @@ test("a removed video is gone within 15 minutes from what an edge and KV had, an
   async function untilGone(): Promise<void> {
     const began = performance.now();
     while ((await origin.fetch(video)).status !== 404) {
-      expect(performance.now() - began).toBeLessThan(120_000); // only a fault takes so long, on a busy machine
+      expect(performance.now() - began).toBeLessThan(600_000); // only a fault takes so long, on a busy machine
       await Bun.sleep(20);
     }
   }

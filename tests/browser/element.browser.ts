@@ -230,7 +230,7 @@ const element = (attributes = "") =>
  * machine's time: no step is as long, and before the next one the element has read what it asked for.
  */
 async function passTime(page: Page, edge: ScriptedEdge, milliseconds: number): Promise<void> {
-  const step = 10_000;
+  const step = 14_000;
   for (let left = milliseconds; left > 0; left -= step) {
     await page.clock.runFor(Math.min(step, left));
     await page.evaluate(() => fetch(location.href)); // what was sent before it has arrived

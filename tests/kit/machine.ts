@@ -45,14 +45,13 @@ export async function freePort(): Promise<number> {
   }
 }
 
-const longestWaitMs = 240_000; // only a fault takes so long, however busy the machine is
+const longestWaitMs = 600_000; // only a fault takes so long, however busy the machine is
 
-/** Waits for something outside of this process that gives no event. @throws Error after four minutes */
+/** Waits for something outside of this process that gives no event. @throws Error after ten minutes */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + longestWaitMs;
   while (!(await condition())) {
-    if (performance.now() > deadline)
-      throw new Error(`Timeout after four minutes, waiting for: ${condition}`);
+    if (performance.now() > deadline) throw new Error(`Timeout after ten minutes, waiting for: ${condition}`);
     await sleep(10);
   }
 }

@@ -15,7 +15,7 @@ import { dirname, join } from "node:path";
 import { freePort, killLaunched, launch, newFolder, root } from "./machine.ts";
 
 const program = join(root, ".tools/bin/versitygw");
-const startMs = 120_000; // a quiet machine needs a tenth of a second
+const startMs = 600_000; // a quiet machine needs a tenth of a second
 
 /** What a client of the store needs. */
 type Credentials = { accessKeyId: string; secretAccessKey: string; region: string };

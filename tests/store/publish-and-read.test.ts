@@ -16,7 +16,7 @@ const random = new Random();
 const generations = drawsOf({ usual: 40, long: 200 });
 const secondsPerGeneration = 1;
 const bundleEvery = 4; // rounds: rendering takes longer than a second
-const settleSeconds = 300; // only a fault takes so long, on a busy machine
+const settleSeconds = 600; // only a fault takes so long, on a busy machine
 const missing = missingServer();
 
 describe.skipIf(missing !== null)(`publishing and reading${missing === null ? "" : ` (${missing})`}`, () => {

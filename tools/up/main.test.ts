@@ -401,7 +401,7 @@ async function publishAnother(db: string, { port, newer }: { port: number; newer
     const run = Bun.spawnSync([resolve(root, "writer/bin/writer"), ...command, "--db", db]);
     if (run.exitCode !== 0) throw new Error(run.stderr.toString());
   }
-  const deadline = Date.now() + 240_000; // only a fault takes so long, on a busy machine
+  const deadline = Date.now() + 600_000; // only a fault takes so long, on a busy machine
   while ((await getPage(port, "/api/trending")).generation === before) {
     if (Date.now() > deadline) throw new Error(`generation ${before} is still served`);
     await Bun.sleep(10);

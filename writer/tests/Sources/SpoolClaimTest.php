@@ -203,7 +203,7 @@ final class SpoolClaimTest extends SpoolTestCase
     /** @param callable(): bool $condition */
     private static function waitFor(callable $condition): void
     {
-        for ($end = microtime(true) + 60; !$condition(); usleep(1000)) {
+        for ($end = microtime(true) + 600; !$condition(); usleep(1000)) {
             self::assertLessThan($end, microtime(true));
         }
     }
