@@ -282,11 +282,11 @@ final readonly class CountLevel
                 $counted,
                 ...$settled,
             ],
-            $chosen === null && $level->jumpsFrom($main) && $main->hours($at) >= self::LONG_HOURS => [
-                $main->gain($at, $views),
-                $counted,
-                ...$settled,
-            ],
+            $chosen === null &&
+                $level->jumpsFrom($main) &&
+                $at - $main->readAt >=
+                    ($level->isOfADay($main) ? self::DOUBT_SECONDS : 3600 * self::LONG_HOURS)
+                => [$main->gain($at, $views), $counted, ...$settled],
             $chosen === null => [$main->missed(), ...$others, $level],
             $level->jumpsFrom($main) && $at - $main->readAt < self::DOUBT_SECONDS => [
                 $main->missed(),
@@ -296,7 +296,7 @@ final readonly class CountLevel
             // A replica that lags has the same rate.
             $level->hasCounted || $level->isCloseTo($main->read) => [
                 $level->after($main, $at, $views),
-                $counted->change(hasCounted: false),
+                $counted->change(hasCounted: $level->jumpsFrom($main)),
                 ...$settled,
             ],
             $level->isNew || $main->readings === 1 || self::isSilent($counted, $at) => [
@@ -516,9 +516,15 @@ final readonly class CountLevel
         $pace = ($views - $this->read) / max(1, $at - $this->readAt);
 
         return $this->jumpsFrom($main) &&
-            ($jump <= Velocity::likely($main->rate * self::LUMP_HOURS) ||
+            ($this->isOfADay($main) ||
                 $pace >= (self::GOES_ON * $jump) / ($this->readAt - $main->readAt) ||
                 array_any($others, static fn(self $other): bool => $other->hasCounted));
+    }
+
+    /** Whether the video gains so much in a day. */
+    private function isOfADay(self $main): bool
+    {
+        return $this->read - $main->read <= Velocity::likely($main->rate * self::LUMP_HOURS);
     }
 
     public function isCloseTo(int $views): bool
