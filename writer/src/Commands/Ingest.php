@@ -16,6 +16,7 @@ use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Ingest\Outcome;
 use TrendVault\Writer\Ingest\SourceIngestion;
+use TrendVault\Writer\Observations\Announcement;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
@@ -108,7 +109,8 @@ final class Ingest extends WriterCommand
     }
 
     /**
-     * Moves archived data to the present: the newest observation is now, all others keep their distance to it.
+     * Moves archived data to the present: the newest observation is now, all others keep their distance to it. A catalogue
+     * without observations stays as it is.
      *
      * @param list<string> $names of sources, which are read once here and once by ingest
      * @return int seconds to add to every time
@@ -119,6 +121,7 @@ final class Ingest extends WriterCommand
         $now = $context->now();
         $parser = new ObservationParser($context->settings->regionTable()->ownership(), $now);
         $newest = $refusal = null;
+        $isAnnounced = false;
         foreach (SourceKinds::inTurn($names) as $together) {
             foreach (SourceKinds::open($together, $context, $database) as $source) {
                 $lines = $source instanceof SourceFailure ? throw $source : $source->lines();
@@ -127,6 +130,7 @@ final class Ingest extends WriterCommand
                         $parsed = is_string($line) ? $parser->parse($line) : null;
                         $newest =
                             $parsed instanceof Observation ? max($newest, $parsed->observedAt) : $newest;
+                        $isAnnounced = $isAnnounced || $parsed instanceof Announcement;
                     } catch (RejectedLine $rejected) {
                         // Ingesting rejects it.
                         $refusal ??= " Line $number: {$rejected->getMessage()}.";
@@ -135,12 +139,14 @@ final class Ingest extends WriterCommand
             }
         }
 
-        return $newest === null
-            ? throw SourceFailure::because(
+        return match (true) {
+            $newest !== null => $now - $newest,
+            $isAnnounced => 0,
+            default => throw SourceFailure::because(
                 'Cannot shift to now: the sources have no observation that can be read. Expected NDJSON, as docs/observations.md describes it.' .
                     ($refusal ?? ''),
-            )
-            : $now - $newest;
+            ),
+        };
     }
 }
 

@@ -124,6 +124,19 @@ final class IngestTest extends TestCase
     }
 
     #[Test]
+    public function a_catalogue_without_observations_is_not_shifted(): void
+    {
+        $installation = Installation::migrated();
+        $line = ['id' => 'v', 'regions' => ['GB'], 'title' => 'V', 'channel' => 'C'];
+        $line += ['thumb_base' => 'https://t.example/v', 'published_at' => NdjsonLine::ago(3600)];
+        $file = $installation->folder->write('a.ndjson', json_encode($line, JSON_THROW_ON_ERROR) . "\n");
+
+        self::assertSame(ExitCode::Ok, $installation->run(['ingest', '--shift-to-now', $file])->exitCode);
+        $published = $installation->rows('SELECT published_at FROM videos')[0]['published_at'];
+        self::assertEqualsWithDelta(time() - 3600, $published, 60);
+    }
+
+    #[Test]
     public function what_is_no_observation_cannot_be_shifted_and_the_first_such_line_is_named(): void
     {
         $installation = Installation::migrated();
