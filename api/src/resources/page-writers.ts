@@ -66,8 +66,9 @@ type Feed = { title: string; language: string; entries: Entry[] };
 type Entry = { id: string; summary: string; item: Item };
 
 function describeEntry(item: Item, messages: Messages, formats: Formats): Entry {
-  const rate = `${formats.whole(item.velocity.views_per_hour)} ${messages.viewsAnHour}`;
-  return { id: nameId(`video:${item.id}`), summary: `${item.rank}. ${rate}`, item };
+  const { views, views_per_hour } = item.velocity;
+  const rate = views === 0 ? "" : ` ${formats.whole(views_per_hour)} ${messages.viewsAnHour}`; // 0: nobody counted it
+  return { id: nameId(`video:${item.id}`), summary: `${item.rank}.${rate}`, item };
 }
 
 /** A name as a URN (RFC 9562, version 5): the origin does not know the host that it is asked through. */

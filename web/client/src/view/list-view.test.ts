@@ -59,6 +59,15 @@ test("an item has its rank, title, channel, views an hour, and what it rests on"
   );
 });
 
+test("nothing is said of views that nobody counted", () => {
+  const velocity = { views: 0, views_per_hour: 0, previous_views_per_hour: null };
+  const shown = show(listOf([itemWith({ velocity, sparkline: Array(24).fill(null) })]));
+  expect(textOf(shown, ".figures")).toBe("");
+  expect(textOf(shown, ".explanation")).toBe("");
+  const clicked = show(listOf([itemWith({ velocity, expected_views: 12 })], { score_unit: "clicks" }));
+  expect(textOf(clicked, ".explanation")).toBe("Clicks expected at this place in the time ahead: 12.");
+});
+
 test.each([
   [{ rank: 1, previous_rank: 4 }, "▲3", "up 3"],
   [{ rank: 1200, previous_rank: 1 }, "▼1,199", "down 1,199"],

@@ -107,22 +107,28 @@ function whyView(item: ListItem, options: ItemOptions): ViewElement {
       "div",
       { class: "explanation", part: "explanation" },
       expectation === null ? null : h("p", {}, expectation),
-      h("p", {}, fill(messages.counted, { n: formats.whole(item.velocity.views) })),
+      isCounted(item) ? h("p", {}, fill(messages.counted, { n: formats.whole(item.velocity.views) })) : null,
     ),
   );
+}
+
+/** Of a video that only a catalogue names nothing is known; it has no views. */
+function isCounted({ velocity }: ListItem): boolean {
+  return velocity.views > 0;
 }
 
 /** Clicks at this place; where these are not known, the views that the score counts, if that is what it counts. */
 function expectationOf(item: ListItem, { messages, formats, list }: ItemOptions): string | null {
   const { expected_views: clicks, score } = item;
   if (typeof clicks === "number") return fill(messages.expectedHere, { n: formats.whole(clicks) });
-  return list.score_unit === "views" ? fill(messages.expected, { n: formats.whole(score) }) : null;
+  return list.score_unit === "views" && isCounted(item)
+    ? fill(messages.expected, { n: formats.whole(score) })
+    : null;
 }
 
-function figuresView(
-  { velocity, sparkline: values }: ListItem,
-  { messages, formats }: ItemOptions,
-): ViewElement {
+function figuresView(item: ListItem, { messages, formats }: ItemOptions): ViewElement {
+  const { velocity, sparkline: values } = item;
+  if (!isCounted(item)) return h("div", { class: "figures", part: "figures" });
   return h(
     "div",
     { class: "figures", part: "figures" },
