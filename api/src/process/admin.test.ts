@@ -2,9 +2,10 @@ import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { generationMark, generationMarkOf } from "@trendvault/kit/database";
+import { exchange } from "@trendvault/kit/load";
 import { root } from "@trendvault/kit/machine";
 import { Counters } from "../serving/counters.ts";
-import { adminHandler, sumExited } from "./admin.ts";
+import { adminRoutes, sumExited } from "./admin.ts";
 import type { WorkerReport } from "./messages.ts";
 
 const statistics = {
@@ -14,6 +15,10 @@ const statistics = {
   reasons: [],
   hasRejectedKeys: false,
 };
+
+function routes(changed: Partial<ReturnType<Parameters<typeof adminRoutes>[0]>>) {
+  return adminRoutes(() => ({ ...statistics, ...changed }));
+}
 
 describe("/readyz", () => {
   function report(changes: Partial<WorkerReport> = {}): WorkerReport {
@@ -27,9 +32,6 @@ describe("/readyz", () => {
       ...changes,
     };
   }
-
-  const readiness = (changed: Partial<ReturnType<Parameters<typeof adminHandler>[0]>>) =>
-    adminHandler(() => ({ ...statistics, ...changed }))(new Request("http://admin/readyz"));
 
   const gone = "Cannot open x.db: there is no such file";
 
@@ -55,26 +57,31 @@ describe("/readyz", () => {
     ],
     ["no worker reports", [], 503, { status: "unavailable", workers: 0 }],
   ])("when %s, /readyz says so", async (_name, reports, status, body) => {
-    const response = await readiness({ reports });
+    const response = routes({ reports })["/readyz"]();
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject(body);
   });
 
   test("what no worker says of itself is a reason, too", async () => {
-    const response = await readiness({ reports: [report()], reasons: ["Worker 5 does not report"] });
+    const response = routes({ reports: [report()], reasons: ["Worker 5 does not report"] })["/readyz"]();
     expect(await response.json()).toMatchObject({
       status: "degraded",
       reasons: ["Worker 5 does not report"],
     });
   });
 
-  test.each(["http://admin/readyz?x", "/readyz", "http://[::1/readyz"])(
-    "/readyz is found by %s, with any Host",
-    async (url) => {
-      const pages = adminHandler(() => ({ ...statistics, reports: [report()] }));
-      expect((await pages({ url } as Request)).status).toBe(200);
-    },
-  );
+  test.each([
+    ["/readyz?x", "Host: admin", 200],
+    ["/readyz", "Host:", 200],
+    ["/readyz", "Host: [::1", 200],
+    ["/", "Host: admin", 404],
+  ])("a request for %s with %s is answered with %p", async (target, host, status) => {
+    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, routes: routes({ reports: [report()] }) });
+    const request = `GET ${target} HTTP/1.1\r\n${host}\r\nConnection: close\r\n\r\n`;
+    const answer = await exchange(server.url.href, request);
+    await server.stop(true);
+    expect(answer).toStartWith(`HTTP/1.1 ${status} `);
+  });
 
   test.each([
     ["all is well", { reports: [report()] }, 0, 0],
@@ -92,8 +99,7 @@ describe("/readyz", () => {
       1,
     ],
   ])("when %s, /metrics counts the reasons of /readyz", async (_name, changes, reasons, keysRejected) => {
-    const pages = adminHandler(() => ({ ...statistics, ...changes }));
-    const text = await (await pages(new Request("http://admin/metrics"))).text();
+    const text = await (await routes(changes)["/metrics"]()).text();
     const lines = text.split("\n");
     expect(lines).toContain(`trendvault_degraded_reasons ${reasons}`);
     expect(lines).toContain(`trendvault_keys_rejected ${keysRejected}`);
@@ -121,12 +127,10 @@ describe("/metrics", () => {
   async function writeAll(
     reports: WorkerReport[],
     now: number,
-    others: Partial<ReturnType<Parameters<typeof adminHandler>[0]>> = {},
+    others: Parameters<typeof routes>[0] = {},
   ): Promise<string> {
     setSystemTime(new Date(now * 1000));
-    const answer = await adminHandler(() => ({ ...statistics, reports, ...others }))(
-      new Request("http://admin/metrics"),
-    );
+    const answer = await routes({ reports, ...others })["/metrics"]();
     return answer.text();
   }
 

@@ -1,7 +1,7 @@
 import { type Environment, namesFiles, readKeyFiles } from "../key-files.ts";
 import { writeLog } from "../log.ts";
 import type { Settings } from "../settings.ts";
-import type { adminHandler } from "./admin.ts";
+import type { adminRoutes } from "./admin.ts";
 import { DatabaseWatch, startInspector } from "./database-watch.ts";
 import { explainBindError } from "./free-port.ts";
 import { cannotStartCode } from "./messages.ts";
@@ -89,11 +89,11 @@ function logCheck(reasons: string[]): void {
 
 function serveAdmin(
   { adminHost: hostname, adminPort: port }: Settings,
-  read: Parameters<typeof adminHandler>[0],
+  read: Parameters<typeof adminRoutes>[0],
 ) {
   const admin = require("./admin.ts") as typeof import("./admin.ts");
-  const fetch = admin.adminHandler(read);
-  const serve = () => Bun.serve({ hostname, port, development: false, reusePort: false, fetch });
+  const routes = admin.adminRoutes(read);
+  const serve = () => Bun.serve({ hostname, port, development: false, reusePort: false, routes });
   return explainBindError(hostname, port, serve, "ADMIN_PORT");
 }
 
