@@ -2,8 +2,11 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 
 export type Environment = Record<string, string | undefined>;
 
-/** An environment with the text of its files in the place of their paths, and what is wrong with which. */
-type KeyFiles = { values: Environment; failures: { name: string; message: string }[] };
+/**
+ * An environment with the text of its files in the place of their paths, how many it names, and what is wrong with
+ * which.
+ */
+type KeyFiles = { values: Environment; count: number; failures: { name: string; message: string }[] };
 
 /** The settings of the origin whose value may be `file:PATH`. */
 const keyNames = ["TOKEN_SIGNING_KEYS", "SIGNING_KEYS", "EDGE_KEYS"] as const;
@@ -16,7 +19,9 @@ const largestFile = 65_536; // bytes
 export function readKeyFiles(env: Environment): KeyFiles {
   const values = { ...env };
   const failures: KeyFiles["failures"] = [];
+  let count = 0;
   const replace = (name: string, { from = name, read }: { from?: string; read: () => string }) => {
+    count++;
     try {
       values[name] = read();
     } catch (error) {
@@ -32,12 +37,7 @@ export function readKeyFiles(env: Environment): KeyFiles {
   delete values.REGIONS_FILE;
   if (regions !== undefined)
     replace("REGIONS_TABLE", { from: "REGIONS_FILE", read: () => readSettingFile(regions) });
-  return { values, failures };
-}
-
-/** Whether an environment names a file that may be read again. */
-export function namesFiles(env: Environment): boolean {
-  return env.REGIONS_FILE !== undefined || keyNames.some((name) => env[name]?.startsWith(fileScheme));
+  return { values, count, failures };
 }
 
 /** A secret, or the text of the file that `file:PATH` names. @throws Error that has no part of it */

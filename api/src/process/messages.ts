@@ -1,5 +1,7 @@
+import type { Environment } from "../key-files.ts";
 import type { Logger } from "../log.ts";
 import type { Origin } from "../origin.ts";
+import type { Settings } from "../settings.ts";
 
 /** How a worker is doing: sent once a second, and whenever `degradedReason` changes. */
 export type WorkerReport = ReturnType<Origin["status"]> & {
@@ -8,9 +10,15 @@ export type WorkerReport = ReturnType<Origin["status"]> & {
   residentBytes: number;
 };
 
-/** From a worker to its supervisor. */
+/** The environment that was read at the start, with the text of its files in the place of their paths, and what it says. */
+export type Launch = {
+  environment: Environment;
+  settings: Pick<Settings, "host" | "databasePath" | "workers" | "adminHost" | "adminPort">;
+};
+
+/** From a worker to its supervisor. `launch` is null where the supervisor has read it. */
 export type WorkerMessage =
-  | { type: "ready"; port: number }
+  | { type: "ready"; port: number; launch: Launch | null }
   | { type: "report"; report: WorkerReport }
   | { type: "log"; line: Parameters<Logger> };
 

@@ -1,10 +1,9 @@
-import { type Environment, namesFiles, readKeyFiles } from "../key-files.ts";
+import type { Environment } from "../key-files.ts";
 import { writeLog } from "../log.ts";
-import type { Settings } from "../settings.ts";
 import type { adminRoutes } from "./admin.ts";
 import { DatabaseWatch, startInspector } from "./database-watch.ts";
 import { explainBindError } from "./free-port.ts";
-import { cannotStartCode } from "./messages.ts";
+import { cannotStartCode, type Launch } from "./messages.ts";
 import { TaskGuard } from "./task-guard.ts";
 import { WorkerPool, WorkerProcess } from "./worker-pool.ts";
 
@@ -20,8 +19,9 @@ const firstRequestMs = 20; // after the first worker listens, the processor is i
  */
 export async function runSupervisor(env: Record<string, string | undefined>): Promise<void> {
   const environment = new WorkerEnvironment(env);
+  const onLaunch = (launch: Launch) => environment.adopt(launch);
   const pool = new WorkerPool(
-    (port) => new WorkerProcess(writeLog, { port, env: environment.current }),
+    (port) => new WorkerProcess(writeLog, { port, env: environment.current, onLaunch }),
     writeLog,
   );
   handleSignals(pool, environment);
@@ -34,9 +34,9 @@ export async function runSupervisor(env: Record<string, string | undefined>): Pr
   if (exit === cannotStartCode) process.exit(1); // the worker has written the reason
   if (exit !== null) throw new Error(`Cannot start: the first worker exited with ${exit} before it listened`);
   await Bun.sleep(firstRequestMs);
+  const { settings } = environment;
+  if (settings === null || pool.isStopping) return;
   try {
-    const settings = await environment.read();
-    if (pool.isStopping) return;
     await supervise({ pool, guard, environment }, settings);
   } catch (error) {
     await pool.stop();
@@ -45,7 +45,10 @@ export async function runSupervisor(env: Record<string, string | undefined>): Pr
 }
 
 /** Looks at the workers and the database twice a second, and says what it sees on the admin port. */
-async function supervise({ pool, guard, environment }: Supervised, settings: Settings): Promise<void> {
+async function supervise(
+  { pool, guard, environment }: Supervised,
+  settings: Launch["settings"],
+): Promise<void> {
   const watch = new DatabaseWatch((onInspection) => {
     const parts = { path: settings.databasePath, regions: environment.current.REGIONS_TABLE };
     return startInspector(parts, onInspection);
@@ -88,7 +91,7 @@ function logCheck(reasons: string[]): void {
 }
 
 function serveAdmin(
-  { adminHost: hostname, adminPort: port }: Settings,
+  { adminHost: hostname, adminPort: port }: Launch["settings"],
   read: Parameters<typeof adminRoutes>[0],
 ) {
   const admin = require("./admin.ts") as typeof import("./admin.ts");
@@ -114,14 +117,16 @@ function handleSignals(pool: WorkerPool, environment: WorkerEnvironment): void {
 
 /**
  * What workers start with: the environment of this process, with the text of its key files in the place of their paths.
- * They are read at the start and at SIGHUP only, so that a worker that crashes meanwhile comes back with the same keys.
+ * They are read at the start, by the first worker, and at SIGHUP only, so that a worker that crashes meanwhile comes back
+ * with the same keys.
  */
 class WorkerEnvironment {
   readonly #env: Environment;
   #current: Environment;
+  #settings: Launch["settings"] | null = null;
+  #isRead = false;
   #reason: string | null = null;
 
-  /** Until `read` is called, workers read the key files themselves. */
   constructor(env: Environment) {
     this.#env = env;
     this.#current = env;
@@ -136,21 +141,28 @@ class WorkerEnvironment {
     return this.#reason;
   }
 
-  /** Reads key files and settings. @throws Error with a line for each that is bad; then `current` stays as it is */
-  async read(): Promise<Settings> {
-    // Not before the first worker was started.
-    const { readSettings } = require("../settings.ts") as typeof import("../settings.ts");
-    const files = readKeyFiles(this.#env);
-    const settings = readSettings(this.#env, files);
-    this.#current = files.values;
-    return settings;
+  /** Null before the first worker listens. */
+  get settings(): Launch["settings"] | null {
+    return this.#settings;
+  }
+
+  /** Takes what the first worker has read; not its files when they were read again meanwhile. */
+  adopt({ environment, settings }: Launch): void {
+    if (!this.#isRead) this.#current = environment;
+    this.#settings = settings;
   }
 
   /** Reads the key files again, if there are any. When one of them is bad, the keys of all stay as they are. */
   async reload(): Promise<void> {
-    if (!namesFiles(this.#env)) return;
+    // Not before the first worker was started; the schema of the settings alone takes 2 MB.
+    const { readKeyFiles } = require("../key-files.ts") as typeof import("../key-files.ts");
+    const files = readKeyFiles(this.#env);
+    if (files.count === 0) return;
+    const { readSettings } = require("../settings.ts") as typeof import("../settings.ts");
     try {
-      const { edgeKeys } = await this.read();
+      const { edgeKeys } = readSettings(this.#env, files);
+      this.#current = files.values;
+      this.#isRead = true;
       this.#reason = null;
       const facts = { edge_key_ids: [...(edgeKeys ?? [])].map(([kid]) => kid) };
       writeLog("info", "keys_read", "The key files were read again.", facts);

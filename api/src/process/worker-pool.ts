@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { Environment } from "../key-files.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "./admin.ts";
-import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
+import type { Launch, SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
 
 type Worker = Pick<WorkerProcess, keyof WorkerProcess>; // what is public, which a test can stand in for
 
@@ -259,8 +258,11 @@ const stopTimeoutMs = 10_000;
 // folder included: a worker that read it again would find the paths of key files that are replaced by their text.
 const command = [process.execPath, ...process.execArgv, "--no-env-file", Bun.main, "worker"];
 
-/** `port` is where workers listen already; the first one finds it in the settings (null). */
-type WorkerOptions = { port: number | null; env: Environment };
+/**
+ * `port` is where workers listen already; the first one finds it in the settings (null), and `onLaunch` is called with
+ * what it has read.
+ */
+type WorkerOptions = { port: number | null; env: Environment; onLaunch: (launch: Launch) => void };
 
 /** A worker as its supervisor sees it. */
 export class WorkerProcess {
@@ -274,11 +276,11 @@ export class WorkerProcess {
   #delayAtMessage = 0;
 
   /** Starts it. */
-  constructor(log: Logger, { port, env }: WorkerOptions) {
+  constructor(log: Logger, { port, env, onLaunch }: WorkerOptions) {
     this.#child = Bun.spawn(port === null ? command : [...command, String(port)], {
       stdio: ["ignore", "inherit", "inherit"],
       env: { ...engineOptions(Bun.version), ...env },
-      ipc: (message: WorkerMessage) => this.#onMessage(message, log),
+      ipc: (message: WorkerMessage) => this.#onMessage(message, { log, onLaunch }),
     });
     void this.exited.then(() => this.#listening.resolve(null));
   }
@@ -320,11 +322,15 @@ export class WorkerProcess {
     this.#child.kill("SIGKILL");
   }
 
-  #onMessage(message: WorkerMessage, log: Logger): void {
+  #onMessage(
+    message: WorkerMessage,
+    { log, onLaunch }: { log: Logger } & Pick<WorkerOptions, "onLaunch">,
+  ): void {
     this.lastMessageAt = performance.now();
     this.#delayAtMessage = schedulingDelayMs(this.pid);
     switch (message.type) {
       case "ready":
+        if (message.launch !== null) onLaunch(message.launch);
         this.#listening.resolve(message.port);
         break;
       case "report":
@@ -346,6 +352,7 @@ export class WorkerProcess {
  */
 export function schedulingDelayMs(pid: number): number {
   try {
+    const { readFileSync } = require("node:fs") as typeof import("node:fs"); // not before the first worker was started
     return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[1]) / 1e6 || 0;
   } catch {
     return 0; // another system than Linux, or a process that has ended, which its supervisor hears of elsewhere

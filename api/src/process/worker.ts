@@ -1,9 +1,10 @@
 import { closeSync, openSync } from "node:fs";
+import { readKeyFiles } from "../key-files.ts";
 import type { Logger } from "../log.ts";
 import { assembleOrigin, listen, Origin } from "../origin.ts";
 import { readSettings, type Settings } from "../settings.ts";
 import { explainBindError, findFreePort } from "./free-port.ts";
-import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
+import type { Launch, SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
 import type { RequestTracing } from "./request-tracing.ts";
 import { TaskGuard } from "./task-guard.ts";
 
@@ -23,7 +24,8 @@ export async function runWorker(
 ): Promise<void> {
   process.on("disconnect", () => process.exit(0));
   process.on("SIGHUP", () => {}); // for the supervisor; a terminal sends it to all
-  const settings = readSettings(env);
+  const files = readKeyFiles(env);
+  const settings = readSettings(env, files);
   const origin = new Origin(await assembleOrigin(settings, { log }));
   process.on("message", ({ type }: SupervisorMessage) => {
     if (type === "reopen") origin.reopen();
@@ -51,7 +53,13 @@ export async function runWorker(
     await tracing?.stop();
     reporter.report();
   });
-  send({ type: "ready", port });
+  const launch =
+    sharedPort === null ? { environment: files.values, settings: forSupervisor(settings) } : null;
+  send({ type: "ready", port, launch });
+}
+
+function forSupervisor({ host, databasePath, workers, adminHost, adminPort }: Settings): Launch["settings"] {
+  return { host, databasePath, workers, adminHost, adminPort };
 }
 
 /** Null where no spans are exported: then nothing of it is loaded, and requests go straight to the origin. */
