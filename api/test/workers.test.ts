@@ -132,7 +132,9 @@ test("an admin port that is taken ends it, and the public port is free then", as
 test("a worker runs with the engine's options", async () => {
   const [pid] = (await start()).workerPids();
   const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-  const options = Object.entries(engineOptions(Bun.version)).map(([name, value]) => `${name}=${value}`);
+  const options = Object.entries(engineOptions(Bun.version).worker).map(
+    ([name, value]) => `${name}=${value}`,
+  );
   expect(environment).toEqual(expect.arrayContaining(options));
 });
 

@@ -124,7 +124,7 @@ export function startInspector(
   const command = [process.execPath, "--smol", ...process.execArgv, Bun.main, "inspector", path];
   const child = Bun.spawn(command, {
     stdio: ["ignore", "inherit", "inherit"],
-    env: { ...engineOptions(Bun.version), REGIONS_TABLE: regions },
+    env: { ...engineOptions(Bun.version).inspector, REGIONS_TABLE: regions },
     ipc: onInspection,
   });
   return { exited: child.exited, kill: () => child.kill("SIGKILL") };

@@ -304,12 +304,13 @@ function cpuTimeMs(pid: number): number {
 }
 
 test("the Bun that is installed starts with the options", () => {
-  const options = engineOptions(Bun.version);
-  expect(Object.keys(options)).not.toEqual([]);
+  const { worker, inspector } = engineOptions(Bun.version);
+  for (const options of [worker, inspector]) expect(Object.keys(options)).not.toEqual([]);
+  const options = { ...worker, ...inspector };
   const { success } = Bun.spawnSync([process.execPath, "-e", "0"], { env: { ...process.env, ...options } });
   expect(success).toBe(true);
 });
 
 test("another release of Bun, which may not know them, gets none", () => {
-  expect(engineOptions("1.4.6")).toEqual({});
+  expect(engineOptions("1.4.6")).toEqual({ worker: {}, inspector: {} });
 });
