@@ -18,6 +18,7 @@ import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { type RawResponse, startLoad } from "@trendvault/kit/load";
 import { OriginProcess } from "@trendvault/kit/origin-process";
 import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
+import { supportedSchemaVersion } from "../src/database/schema-version.ts";
 
 const served = ["generations", "generation_regions", "trending", "videos"];
 const pageBytes = 4096;
@@ -141,9 +142,15 @@ type Found = { newest: number | null; isWhole: boolean };
 
 // What is damaged may be of no generation, in rows that a fault has left: nobody needs to say so, and somebody may.
 function findIn(database: Database): Found {
-  const newer = database.query("SELECT 1 FROM schema_migrations WHERE version = 99").get();
-  const newest = newer === null && isServable(database) ? readNewest(database) : null;
+  const newest =
+    readVersion(database) === supportedSchemaVersion && isServable(database) ? readNewest(database) : null;
   return { newest, isWhole: newest !== null && served.every((table) => isSound(database, table)) };
+}
+
+// Null when a fault has taken its rows: nobody can serve that, however whole the others are.
+function readVersion(database: Database): number | null {
+  const sql = "SELECT max(version) AS version FROM schema_migrations";
+  return database.query<{ version: number | null }, []>(sql).get()?.version ?? null;
 }
 
 /** @throws Error when what is served cannot be read */
