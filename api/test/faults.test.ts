@@ -162,6 +162,7 @@ function replace(sql: string): void {
 function lockReplacement(): void {
   replace("PRAGMA journal_mode = DELETE");
   locker = new Database(builder.path);
+  locker.run("PRAGMA busy_timeout = 60000"); // the origin may be reading
   locker.run("BEGIN EXCLUSIVE");
 }
 let locker: Database | null = null;
