@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
+import { noticesName, noticesOf } from "../tools/release/notices.ts";
 
 /**
  * Builds the programs, minified and with bytecode, and beside them what they load with the first request for it: a file
@@ -32,13 +33,16 @@ const besideThem: BunPlugin = {
   },
 };
 
-await Bun.build({
+const outdir = values.outdir ?? join(import.meta.dir, "dist");
+const { metafile } = await Bun.build({
   entrypoints: [...programs, ...lazyModules].map((path) => join(source, path)),
-  outdir: values.outdir ?? join(import.meta.dir, "dist"),
+  outdir,
   naming: "[name].[ext]",
   target: "bun",
   format: "cjs",
   minify: true,
   bytecode: true,
+  metafile: true,
   plugins: [besideThem],
 });
+await Bun.write(join(outdir, noticesName), noticesOf([metafile]));

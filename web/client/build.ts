@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { noticesName, noticesOf } from "../../tools/release/notices.ts";
 import { writeTypes } from "./build-types.ts";
 
 /** `bun build.ts [FOLDER]` writes dist/: the package's modules, the file of the script tag with its parts, the types. */
@@ -16,10 +17,12 @@ await Bun.build({
   naming: { chunk: "parts/[name]-[hash].[ext]" },
   external: ["structured-headers"],
 });
-await Bun.build({
+const { metafile } = await Bun.build({
   ...common,
+  metafile: true,
   entrypoints: [sourceOf("trendvault-list")],
   outdir: join(dist, "script"),
   minify: true,
 });
+await Bun.write(join(dist, noticesName), noticesOf([metafile]));
 await writeTypes(entries, join(dist, "types"));

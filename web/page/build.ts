@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { workerPolicy } from "@trendvault/contract/page";
+import { noticesName, noticesOf } from "../../tools/release/notices.ts";
 import type { Assets } from "./manifest.ts";
 
 /**
@@ -38,11 +39,17 @@ const assets: Assets = {
 };
 write(join(dist, "public/service-worker.js"), scripts.serviceWorker);
 write(join(dist, "public/_headers"), headerRules());
+write(join(dist, "public", noticesName), scripts.notices);
 write(join(dist, "manifest.json"), `${JSON.stringify(assets, null, 2)}\n`); // last: what it names is there
 removeOld();
 
-async function buildScripts(): Promise<{ page: string; docs: string; serviceWorker: string }> {
-  const options = { minify: true, target: "browser", naming: "[name]-[hash].[ext]" } as const;
+async function buildScripts(): Promise<Record<"page" | "docs" | "serviceWorker" | "notices", string>> {
+  const options = {
+    minify: true,
+    target: "browser",
+    naming: "[name]-[hash].[ext]",
+    metafile: true,
+  } as const;
   const entrypoints = [join(folder, "page.ts"), join(folder, "../client/src/trendvault-list.ts")];
   const built = await Bun.build({ ...options, entrypoints, splitting: true });
   const docs = await Bun.build({ ...options, entrypoints: [join(folder, "docs.ts")] });
@@ -60,7 +67,8 @@ async function buildScripts(): Promise<{ page: string; docs: string; serviceWork
     throw new Error("Cannot find the scripts among what was built");
   }
   const docsPath = addFile(basename(docsScript.path), await docsScript.text());
-  return { page, docs: docsPath, serviceWorker: await serviceWorker.text() };
+  const notices = noticesOf([built, docs, worker].map(({ metafile }) => metafile));
+  return { page, docs: docsPath, serviceWorker: await serviceWorker.text(), notices };
 }
 
 /** The paths of what a built script imports at once, and what that imports. */

@@ -85,7 +85,7 @@ const roots = [
       ["page-view.ts", "offline.ts"],
       ["manifest.ts"],
     ],
-    mayImport: ["web/client/src", "contract"],
+    mayImport: ["web/client/src", "contract", "tools/release/notices.ts"],
   },
   { root: "tools/up", layers: [["."]], mayImport: ["contract", "api/src/signing.ts"] },
   { root: "tools/check", layers: [["."]], mayImport: ["tests/kit/machine.ts"] },
