@@ -109,12 +109,12 @@ final class NdjsonFile extends Source
 
             return;
         }
-        $this->stream = $this->open();
+        $stream = $this->stream = $this->open();
         try {
-            yield from $this->linesFrom($this->stream);
-            $this->bytesRead = ftell($this->stream) ?: null;
+            yield from $this->linesFrom($stream);
+            $this->bytesRead = ftell($stream) ?: null;
         } finally {
-            fclose($this->stream);
+            fclose($stream);
             $this->stream = null;
         }
     }
