@@ -34,11 +34,15 @@ final readonly class ExplanationReport
             '',
             $this->unitLine(),
             ...$this->countLines(),
-            sprintf(
-                '  limit     at most %d videos of a channel in the first %d',
-                $facts->channelLimit->videos,
-                $facts->channelLimit->withinRanks,
-            ),
+            ...$facts->channelLimit->withinRanks === 0
+                ? []
+                : [
+                    sprintf(
+                        '  limit     at most %d videos of a channel in the first %d',
+                        $facts->channelLimit->videos,
+                        $facts->channelLimit->withinRanks,
+                    ),
+                ],
             ...$this->limitedLines(),
             ...$this->visitorLines(),
             '',

@@ -129,6 +129,10 @@ final class RegionsFileTest extends TestCase
             [['v1', 'v2', 'v3', 'v4', 'v5', 'v6'], [3, 0]],
             $listed(['videos' => 3.0, 'within_ranks' => 0]),
         );
+        self::assertStringNotContainsString(
+            'of a channel',
+            $installation->run(['explain', 'US', 'v2'])->output,
+        );
         self::assertSame([3, 24], $listed(null)[1]);
     }
 
