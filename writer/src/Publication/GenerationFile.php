@@ -124,7 +124,10 @@ final readonly class GenerationFile
     {
         $this->run('ATTACH ?1 AS file', $path);
         try {
-            $this->database->execute('PRAGMA file.journal_mode = OFF; PRAGMA file.synchronous = OFF; BEGIN');
+            $oldestReader = $this->database->number('PRAGMA user_version') ?? 0;
+            $this->database->execute(
+                "PRAGMA file.journal_mode = OFF; PRAGMA file.synchronous = OFF; PRAGMA file.user_version = $oldestReader; BEGIN",
+            );
             foreach (self::ROWS as $table => $select) {
                 $this->run("INSERT INTO file.$table $select", $generation);
             }

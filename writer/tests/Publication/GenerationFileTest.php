@@ -92,6 +92,19 @@ final class GenerationFileTest extends PublicationTestCase
     }
 
     #[Test]
+    public function it_says_as_the_database_does_which_older_origins_can_read_it(): void
+    {
+        $store = new FakeStore();
+        $installation = self::withCategoryOnlyVideos($store);
+        $file = self::file($store, $installation, self::current($store));
+
+        self::assertSame(
+            $installation->value('PRAGMA user_version'),
+            $file->querySingle('PRAGMA user_version'),
+        );
+    }
+
+    #[Test]
     public function the_same_generation_makes_the_same_bytes(): void
     {
         $store = new FakeStore();
