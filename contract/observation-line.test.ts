@@ -31,8 +31,15 @@ test("the schema allows the lines that the documentation shows", () => {
 });
 
 /** The documentation's, with the fields that few sources give. */
+const restrictions = {
+  mature: false,
+  available_from: null,
+  available_until: null,
+  countries: { allowed: ["DE"] },
+};
 const wholeLines: Line[] = [
   ...shownLines.map((line) => (line.views === undefined ? line : { ...line, likes: 2, comments: 3 })),
+  ...shownLines.slice(0, 2).map((line) => ({ ...line, ...restrictions })),
   ...shownLines.slice(0, 2).map((line) => ({ ...line, unset: ["url", "category"] })),
   { id: "a", removed: true, reason: "a reason" },
   { channel: "A channel", removed: true },
@@ -63,12 +70,13 @@ test(
       expect([line, judgement, isAllowed(JSON.parse(line))]).toEqual([
         line,
         judgement,
-        verdict !== "rejected",
+        verdict !== "rejected" && verdict !== "held",
       ]);
     }
     expect([...counts.keys()].sort()).toEqual([
       "catalogue",
       "complete",
+      "held",
       "observation",
       "rejected",
       "removal",
@@ -113,10 +121,14 @@ const drawOfField: Record<string, () => unknown> = {
   likes: drawPlain,
   observed_at: drawTime,
   published_at: drawTime,
+  available_from: drawTime,
+  available_until: drawTime,
+  mature: () => random.pick([true, false]),
+  countries: () => ({ [random.pick(["allowed", "excluded", "denied"])]: drawList() }),
   thumb_base: drawAddress,
   url: drawAddress,
   regions: drawList,
-  unset: () => random.pick([[], ["url"], ["language", "published_at"], ["title"], ["url", 1], { a: "url" }]),
+  unset: () => random.pick([[], ["url"], ["language", "mature"], ["title"], ["url", 1], { a: "url" }]),
   removed: () => random.pick([true, false]),
   complete: () => random.pick([true, false]),
   title: drawText,

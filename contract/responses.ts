@@ -43,6 +43,12 @@ const url = z
   .nullable()
   .meta({ description: "Where the video is watched; null when that is not known" });
 
+const countryCodes = z.array(z.string().regex(/^[A-Z]{2}$/)).optional();
+const countries = z.strictObject({ allowed: countryCodes, excluded: countryCodes }).optional().meta({
+  description:
+    "Where it may be played (ISO 3166-1 alpha-2), only where that is not everywhere; the player decides",
+});
+
 const languageOfList = z
   .string()
   .optional()
@@ -82,6 +88,7 @@ const TrendingItem = z
     }),
     thumbs,
     url,
+    countries,
   })
   .meta({ id: "TrendingItem" });
 
@@ -96,7 +103,7 @@ const TrendingChartItem = z
   .meta({ id: "TrendingChartItem" });
 
 const TrendingSnippet = z
-  .strictObject({ id: videoId, rank, title: z.string(), channel: z.string(), thumbs, url })
+  .strictObject({ id: videoId, rank, title: z.string(), channel: z.string(), thumbs, url, countries })
   .meta({ id: "TrendingSnippet" });
 
 /** A page with items of one shape. */
@@ -157,6 +164,7 @@ const Video = z
     duration_seconds: z.int().min(0).nullable(),
     thumbs,
     url,
+    countries,
     generation,
     generated_at: time,
     trending: z

@@ -24,7 +24,7 @@ CREATE TABLE videos (
   thumb_base TEXT NOT NULL CHECK (length(thumb_base) <= 500 AND thumb_base GLOB 'http*://?*'),
   first_seen_at INTEGER NOT NULL,
   url TEXT CHECK (length(url) <= 2000 AND url GLOB 'https://?*') -- the video's own page, as a line of the catalogue says it
-, described_by INTEGER) STRICT, WITHOUT ROWID;
+, described_by INTEGER, available_from INTEGER, available_until INTEGER, held_because TEXT, countries TEXT CHECK (json_valid(countries))) STRICT, WITHOUT ROWID;
 
 CREATE TABLE observations (
   observed_at INTEGER NOT NULL,
@@ -416,3 +416,14 @@ CREATE TABLE removal_claims (
   PRIMARY KEY (kind, name, source),
   FOREIGN KEY (kind, name) REFERENCES removals (kind, name) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE restrictions (
+  video_id TEXT NOT NULL REFERENCES videos (id) ON DELETE CASCADE,
+  source INTEGER NOT NULL,
+  fields TEXT NOT NULL CHECK (json_valid(fields)),
+  PRIMARY KEY (video_id, source)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX videos_by_end ON videos (available_until) WHERE available_until IS NOT NULL;
+
+CREATE INDEX videos_by_reason ON videos (held_because) WHERE held_because IS NOT NULL;

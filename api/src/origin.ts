@@ -116,7 +116,7 @@ export async function assembleOrigin(
   { log, clock = Date.now }: Environment,
 ): Promise<OriginParts> {
   useRegions(settings.regions);
-  const watcher = new GenerationWatcher(settings.databasePath);
+  const watcher = new GenerationWatcher(settings.databasePath, clock);
   const lists = new ListReader(watcher);
   const counters = new Counters();
   const onBuilt = (seconds: number) => counters.countBuild(seconds);

@@ -32,7 +32,7 @@ async function passUntilServed(): Promise<void> {
     .get() ?? { version: 0 };
   await until(() => {
     origin.pass(100);
-    return origin.cache.snapshot?.generation.removalsVersion === version;
+    return origin.cache.snapshot?.generation.hiddenVersion === `${version} 0`;
   });
 }
 

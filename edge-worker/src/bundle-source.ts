@@ -250,7 +250,7 @@ export class BundleSource implements BundleReader {
       return { kind: "refused", refusal: otherLimit(limits), until };
     }
     const answer = await this.#lists.write({ canonical, query }, parts, key);
-    return this.#take(answer, parts.signedAt, question);
+    return this.#take(answer, parts.answer.created, question);
   }
 
   /** Whether there is such a page of a list for people. Its first one has no cursor. */
@@ -269,7 +269,7 @@ export class BundleSource implements BundleReader {
     const { canonical, pointer, waitUntil, until } = question;
     const now = clock();
     if (canonical.query === null && publishedAt(pointer) < now - freshPointerSeconds) {
-      throw new Unknown("it is not in the bundle, which is too old to say that it does not exist");
+      throw new Unknown("it is not in the bundle, which is too old to deny it");
     }
     const refusal = notFound(detail);
     const key = await this.signer.find(pointer, waitUntil);
@@ -310,8 +310,10 @@ function otherLimit(limits: readonly number[]): ListRefusal {
 /** A page of a list, as far as other pages are made of it. */
 export type ListPage = { generation: number; total: number; items: { rank: number; id: string }[] };
 
-/** The pages of 50 ranks that another page is made of. `signedAt`: when the origin signed them, Unix seconds. */
-type Parts = { pages: [ListPage, ...ListPage[]]; signedAt: number };
+type Block = { page: ListPage; answer: SignedAnswer };
+
+/** The pages of 50 ranks that another page is made of. `answer`: the one of them that may be used for less time. */
+type Parts = { pages: [ListPage, ...ListPage[]]; answer: SignedAnswer };
 
 /** Lists of a bundle's generation of any length, made of the longest pages, which are always there. */
 class BundledLists {
@@ -329,14 +331,14 @@ class BundledLists {
     query: TrendingQuery,
     block: number,
     { pointer, waitUntil }: { pointer: BundlePointer; waitUntil: WaitUntil },
-  ): Promise<{ page: ListPage; signedAt: number } | null> {
+  ): Promise<Block | null> {
     const { generation } = pointer;
     const start = writeCursor({ generation, afterRank: block * listLengths.largestPage });
     const cursor = block === 0 ? undefined : start; // as `next` leads there
     const target = trendingUrl({ ...query, limit: listLengths.largestPage, cursor });
     const canonical: CanonicalRequest = { target, query, regionFromCountry: false };
     const answer = await this.#store.read(canonical, pointer, waitUntil);
-    return answer === null ? null : { page: JSON.parse(answer.body) as ListPage, signedAt: answer.created };
+    return answer === null ? null : { page: JSON.parse(answer.body) as ListPage, answer };
   }
 
   /** What a page is made of; null when its list ends before it, or when there is no such list. @throws as readBlock */
@@ -345,15 +347,16 @@ class BundledLists {
     source: { pointer: BundlePointer; waitUntil: WaitUntil },
   ): Promise<Parts | null> {
     const start = pageStart(query);
-    const first = await this.readBlock(query, Math.floor(start / listLengths.largestPage), source);
+    const blockOf = (ranks: number) => Math.floor(ranks / listLengths.largestPage);
+    const first = await this.readBlock(query, blockOf(start), source);
     if (first === null) return null;
-    const { page, signedAt } = first;
-    const end = Math.min(start + query.limit, page.total);
-    if (end <= (Math.floor(start / listLengths.largestPage) + 1) * listLengths.largestPage)
-      return { pages: [page], signedAt };
-    const second = await this.readBlock(query, Math.floor((end - 1) / listLengths.largestPage), source);
-    if (second === null) throw new DocumentFailure("a page of the list is not in the bundle");
-    return { pages: [page, second.page], signedAt };
+    const { page, answer } = first;
+    const last = Math.min(start + query.limit, page.total) - 1;
+    if (blockOf(last) <= blockOf(start)) return { pages: [page], answer };
+    const second = await this.readBlock(query, blockOf(last), source);
+    if (second === null) throw new DocumentFailure("a page of its list is missing");
+    const isSecond = second.answer.lifetimes.staleIfError < answer.lifetimes.staleIfError;
+    return { pages: [page, second.page], answer: isSecond ? second.answer : answer };
   }
 
   /**
@@ -362,23 +365,23 @@ class BundledLists {
    */
   async write(
     { canonical, query }: { canonical: CanonicalRequest; query: TrendingQuery },
-    { pages: [page, ...others], signedAt }: Parts,
+    { pages: [page, ...others], answer: { created, headers } }: Parts,
     signer: DocumentSigner,
   ): Promise<SignedAnswer> {
     const [start, { limit }] = [pageStart(query), query];
     const all = [page, ...others].flatMap(({ items }) => items);
     const items = all.filter(({ rank }) => rank > start && rank <= start + limit);
     const list = pageInToken(query, page, await listInTokens(query));
-    const token = await signer.signToken(list, signedAt);
+    const token = await signer.signToken(list, created);
     const changed = { count: items.length, token, items, next: nextPageUrl(query, page) };
     const body = JSON.stringify({ ...page, ...changed }); // its members keep their places
     const document = {
       status: 200,
       contentType: "application/json",
       body,
-      lifetimes: edgeLifetimes.answer,
+      lifetimes: headers[edgeLifetimes.field] as string,
     } as const;
-    return signer.signDocument(document, { canonical, now: signedAt });
+    return signer.signDocument(document, { canonical, now: created });
   }
 }
 

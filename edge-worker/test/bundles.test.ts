@@ -38,8 +38,10 @@ type Options = { hasOrigin?: boolean; key?: Uint8Array | null; later?: number; s
 describe("an edge that reads a bundle", () => {
   let database: TestDatabase;
   const published: Rendered[] = [];
+  const endsAt = Math.floor(Date.now() / 1000) + 7000;
   beforeAll(() => {
     database = makeDatabase();
+    database.end("pl-39", "PL", endsAt);
     published.push(renderBundle(database.path));
     database.publish();
     published.push(renderBundle(database.path, { isDelegating: false }));
@@ -182,6 +184,24 @@ describe("an edge that reads a bundle", () => {
       expect(Math.abs(Number(seen.headers.get("age")) - later)).toBeLessThan(10);
       const isOld = seen.headers.get("cache-status")?.endsWith("detail=bundle-fallback");
       expect([later, isOld]).toEqual([later, later > 720]);
+    }
+  });
+
+  test.each([
+    "/api/trending?region=PL",
+    "/api/trending?region=PL&limit=29",
+    "/?region=PL",
+    "/feeds/PL.atom",
+    "/api/videos/pl-39",
+    "/api/videos/pl-39/explain?region=PL",
+  ])("serves %s until a video in it may not be shown any more, and no longer", async (target) => {
+    const { signedAt } = published[0] as Rendered;
+    for (const [at, status] of [
+      [endsAt - 1, 200],
+      [endsAt, 503],
+    ] as const) {
+      const seen = await ask(target, { later: at - signedAt, signingSeed: edgeSeed });
+      expect([seen.status, seen.body.includes("Video 39 of PL")]).toEqual([status, status === 200]);
     }
   });
 });

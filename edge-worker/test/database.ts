@@ -12,6 +12,8 @@ export type TestDatabase = {
   publish: () => void;
   /** Takes a video down. */
   takeDown: (id: string) => void;
+  /** Says until when a video of a region may be shown, in Unix seconds. */
+  end: (id: string, region: string, until: number) => void;
   remove: () => void;
 };
 
@@ -42,6 +44,10 @@ export function makeDatabase(secondsAgo = 0, contents: Contents = {}): TestDatab
     path,
     publish: () => run(["rank"]),
     takeDown: (id) => run(["remove", id]),
+    end: (id, region, until) => {
+      const line = { id, regions: [region], available_until: formatTime(until * 1000) };
+      run(["ingest", "-"], `${JSON.stringify(line)}\n`);
+    },
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

@@ -24,14 +24,18 @@ export class GenerationWatcher {
   #store: Store | null;
   #files: DatabaseFiles;
   #seen = Number.NaN;
+  /** Unix seconds: what is shown changes then, also when nobody writes. */
+  #endsAt = Infinity;
+  readonly #clock: () => number;
   #newest: Generation | null = null;
   #degradation: Degradation | null = null;
   #damage: { reason: string; until: number } | null = null;
   #now = 0;
   #mustReopen = false;
 
-  /** @throws DatabaseUnusable */
-  constructor(path: string) {
+  /** `clock` gives milliseconds since 1970. @throws DatabaseUnusable */
+  constructor(path: string, clock = Date.now) {
+    this.#clock = clock;
     this.#path = path;
     this.#store = Store.open(path);
     this.#files = new DatabaseFiles(path);
@@ -88,8 +92,9 @@ export class GenerationWatcher {
     if (this.#mustReopen || isRetryDue || !files.isUnchanged(this.#files)) this.#reopen(files);
     if (this.#store === null || this.#degradation !== null) return;
     const dataVersion = this.#store.dataVersion();
-    if (dataVersion === this.#seen) return;
-    this.#adopt(this.#store.newestGeneration(), false);
+    const now = this.#unixTime();
+    if (dataVersion === this.#seen && now < this.#endsAt) return;
+    this.#adopt(this.#store.newestGeneration({ at: now }), false);
     this.#seen = dataVersion;
   }
 
@@ -102,7 +107,7 @@ export class GenerationWatcher {
     const store = Store.open(this.#path, reopenTimeoutMs);
     const isOtherFile = files.isReplaced(this.#files);
     try {
-      this.#adopt(store.newestGeneration(), isOtherFile);
+      this.#adopt(store.newestGeneration({ at: this.#unixTime() }), isOtherFile);
     } catch (error) {
       store.close();
       throw error;
@@ -120,7 +125,12 @@ export class GenerationWatcher {
     if (newest === null && this.#newest !== null) {
       throw new DatabaseUnusable(`Cannot serve ${this.#path}: it has no generation any more`);
     }
+    this.#endsAt = newest?.endsAt ?? Infinity;
     if (isOtherFile || !isSameGeneration(newest, this.#newest)) this.#newest = newest;
+  }
+
+  #unixTime(): number {
+    return Math.floor(this.#clock() / 1000);
   }
 
   // A removed file stays readable through the open connection, whatever is in its place that is no file; after anything
@@ -174,12 +184,12 @@ function isSameGeneration(left: Generation | null, right: Generation | null): bo
   return left === right || (left !== null && right !== null && markOf(left) === markOf(right));
 }
 
-function markOf({ oldestId, removalsVersion, regions }: Generation): string {
+function markOf({ oldestId, hiddenVersion, regions }: Generation): string {
   const marks = [...regions].map(([code, { id, oldestId: oldest, publishedAt }]) => [
     code,
     id,
     oldest,
     publishedAt,
   ]);
-  return `${oldestId} ${removalsVersion} ${marks.join(";")}`;
+  return `${oldestId} ${hiddenVersion} ${marks.join(";")}`;
 }

@@ -71,7 +71,7 @@ export class ListReader {
    */
   readGenerationWithout({ regions, rankings }: Generation, ranking: number): Generation | null {
     const largestIds = new Map([...regions].map(([code, { id }]) => [code, id === ranking ? id - 1 : id]));
-    const older = this.#watcher.read((store) => store.newestGeneration(largestIds));
+    const older = this.#watcher.read((store) => store.newestGeneration({ largestIds }));
     const isWhole = older?.regions.size === regions.size || rankings.length === 1;
     return isWhole ? older : null;
   }

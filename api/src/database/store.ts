@@ -18,7 +18,10 @@ export class Store {
   readonly #readListPage: ReturnType<typeof prepareListPageQuery>;
   readonly #readVideo: ReturnType<typeof prepareVideoQuery>;
   readonly #readDataVersion: () => number;
+  readonly #isHidden: IsHidden;
   #readParts: ReadParts;
+  /** Unix seconds: what may be shown is read as of then. */
+  #at = 0;
 
   /** `timeoutMs` is how long to wait for a lock. @throws DatabaseUnusable with a message of one sentence */
   static open(path: string, timeoutMs = startBusyTimeoutMs): Store {
@@ -41,8 +44,9 @@ export class Store {
     database.run(`PRAGMA busy_timeout = ${timeoutMs}`);
     database.run(`PRAGMA cache_size = -${pageCacheKilobytes}`); // reads the file: a lock has to be waited for already
     requireSchema(database, path);
-    this.#readListPage = prepareListPageQuery(database);
-    this.#readVideo = prepareVideoQuery(database);
+    this.#isHidden = findHidden(database);
+    this.#readListPage = prepareListPageQuery(database, this.#isHidden);
+    this.#readVideo = prepareVideoQuery(database, this.#isHidden);
     this.#readParts = extractParts(database);
     const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
     this.#readDataVersion = () => dataVersion.get()?.data_version ?? 0;
@@ -54,11 +58,15 @@ export class Store {
     return this.#readDataVersion();
   }
 
-  /** The newest rankings of those that are not larger, if limits are given; null when there are none. */
-  newestGeneration(largestIds?: LargestIds): Generation | null {
+  /**
+   * The newest rankings of those that are not larger, if limits are given; null when there are none. From now on all is
+   * read as it may be shown at `at` (Unix seconds).
+   */
+  newestGeneration({ at = this.#at, largestIds }: NewestQuery = {}): Generation | null {
     return this.#inTransaction(() => {
       requireSchema(this.#database, this.path);
-      return readGeneration(this.#database, largestIds);
+      this.#at = at;
+      return readGeneration(this.#database, { at, isHidden: this.#isHidden, largestIds });
     });
   }
 
@@ -88,12 +96,12 @@ export class Store {
 
   /** A page's rows of one pinned generation, or null when that generation is gone. */
   readListPage(query: TrendingQuery, start: PageStart): ListPage | null {
-    return this.#inTransaction(() => this.#readListPage(query, start));
+    return this.#inTransaction(() => this.#readListPage(query, start, this.#at));
   }
 
   /** A video, with its ranks in the generation. */
   readVideo(id: string, generation: Generation): VideoRecord | null {
-    return this.#inTransaction(() => this.#readVideo(id, generation));
+    return this.#inTransaction(() => this.#readVideo(id, generation, this.#at));
   }
 
   /** The videos of all lists of a generation, in order. */
@@ -101,15 +109,18 @@ export class Store {
     return this.#inTransaction(() => readListedVideos(this.#database, generation));
   }
 
-  /** Whether a video is known, in whatever region, and was not taken down. */
+  /** Whether a video is known, in whatever region, and may be shown. */
   hasVideo(id: string): boolean {
-    return this.#inTransaction(() => this.#database.query<object, [string]>(videoSql).get(id) !== null);
+    const sql = videoSql(this.#isHidden);
+    return this.#inTransaction(
+      () => this.#database.query<object, [string, number]>(sql).get(id, this.#at) !== null,
+    );
   }
 
   /** Why a video is where it is, or null when nothing is known of it in that region. */
   readExplanation(key: ExplanationKey, generation: number): ExplanationRecord | null {
-    const readParts = this.#readParts;
-    return this.#inTransaction(() => readExplanation(this.#database, generation, { ...key, readParts }));
+    const how = { readParts: this.#readParts, isHidden: this.#isHidden, at: this.#at };
+    return this.#inTransaction(() => readExplanation(this.#database, generation, { ...key, ...how }));
   }
 
   /** From now on, explanations of a region that are read one after another take less time, and more memory. */
@@ -224,6 +235,28 @@ const isRemovedSql = `EXISTS (SELECT 1 FROM removals)
     AND (EXISTS (SELECT 1 FROM removals WHERE kind = 'video' AND name = videos.id)
     OR EXISTS (SELECT 1 FROM removals WHERE kind = 'channel' AND name = videos.channel))`;
 
+/**
+ * SQL: whether the row of `videos` may not be shown at a time (Unix seconds), whose parameter is given. Some columns are
+ * NULL while the writer has not made them: a migration may come while the database is open.
+ */
+type IsHidden = { at(parameter: string): string; column(name: "available_until" | "countries"): string };
+
+/** What is hidden at a time (Unix seconds). */
+type Hiding = { isHidden: IsHidden; at: number };
+
+function findHidden(database: Database): IsHidden {
+  const isThere = findColumn(database, "videos", "held_because");
+  return {
+    at: (at) => `(${isRemovedSql}) OR ${isThere() ? isRestrictedSql(at) : `${at} < 0`}`,
+    column: (name) => (isThere() ? `videos.${name}` : "NULL"),
+  };
+}
+
+function isRestrictedSql(at: string): string {
+  return `videos.held_because IS NOT NULL OR ifnull(videos.available_from > ${at}, 0)
+    OR ifnull(videos.available_until <= ${at}, 0)`;
+}
+
 type VideoRow = {
   id: string;
   title: string;
@@ -234,6 +267,8 @@ type VideoRow = {
   duration_seconds: number | null;
   thumb_base: string;
   url: string | null;
+  countries: string | null;
+  available_until: number | null;
 };
 
 /** A rank in a list, whose name (contract/lists.ts) is in `category`. */
@@ -254,8 +289,11 @@ export type VideoRecord = { video: VideoRow; places: ListPlace[]; observations: 
 
 const observationsPerRegion = 48;
 
-const videoSql = `SELECT id, title, channel, category, language, published_at, duration_seconds, thumb_base, url
-  FROM videos WHERE id = ?1 AND NOT (${isRemovedSql})`;
+const videoSql = (
+  isHidden: IsHidden,
+) => `SELECT id, title, channel, category, language, published_at, duration_seconds, thumb_base, url,
+    ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until
+  FROM videos WHERE id = ?1 AND NOT (${isHidden.at("?2")})`;
 
 // Left to itself, SQLite reads the whole generation, because the primary key has the order that is asked for, too.
 export const placesSql = (
@@ -266,14 +304,13 @@ export const placesSql = (
   WHERE generation = ?1 AND video_id = ?2 ORDER BY region, window, category`;
 
 /** Prepares the statements once; the returned function reads one video, inside a transaction. */
-function prepareVideoQuery(database: Database) {
-  const video = database.query<VideoRow, [string]>(videoSql);
+function prepareVideoQuery(database: Database, isHidden: IsHidden) {
   const expectedViews = findExpectedViews(database);
   const places = (ranking: number, id: string) =>
     database.query<ListPlace, [number, string]>(placesSql(expectedViews())).all(ranking, id);
   const observations = database.query<Observation, [string, number, null]>(historySql);
-  return (id: string, generation: Generation): VideoRecord | null => {
-    const found = video.get(id);
+  return (id: string, generation: Generation, at: number): VideoRecord | null => {
+    const found = database.query<VideoRow, [string, number]>(videoSql(isHidden)).get(id, at);
     if (found === null) return null;
     return {
       video: found,
@@ -307,6 +344,8 @@ export type ListRow = {
   published_at: number | null;
   thumb_base: string;
   url: string | null;
+  /** JSON, where it may not be played everywhere. */
+  countries: string | null;
   previous_rank: number | null;
   /** Of `fields=chart` only: the last hour, since 1970, of `hourly_views`. */
   hour?: number | null;
@@ -314,7 +353,7 @@ export type ListRow = {
   hourly_views?: string | null;
 };
 
-/** `total` is the last rank of the whole list, `rows` are the page without the videos that were taken down. */
+/** `total` is the last rank of the whole list, `rows` are the page without the videos that may not be shown. */
 export type ListPage = {
   generation: {
     id: number;
@@ -328,6 +367,8 @@ export type ListPage = {
   newestObservedAt: number | null;
   total: number;
   rows: ListRow[];
+  /** Unix seconds: when the first one of them may not be shown any more. */
+  endsAt: number;
 };
 
 const listWhere = "generation = ?1 AND trending.region = ?2 AND window = ?3 AND trending.category = ?4";
@@ -337,17 +378,15 @@ const headSql = `SELECT published_at, previous_at, max_per_channel, max_per_chan
 
 const totalSql = `SELECT rank AS total FROM trending WHERE ${listWhere} ORDER BY rank DESC LIMIT 1`;
 
-const rowsSql = (expectedViews: string) => rowsQuery(expectedViews, "", "");
-const chartRowsSql = (expectedViews: string) =>
-  rowsQuery(
-    expectedViews,
-    ", hour, hourly_views.views AS hourly_views",
-    "LEFT JOIN hourly_views ON hourly_views.region = trending.region AND hourly_views.video_id = trending.video_id",
-  );
+const chartColumns = ", hour, hourly_views.views AS hourly_views";
+const chartJoin =
+  "LEFT JOIN hourly_views ON hourly_views.region = trending.region AND hourly_views.video_id = trending.video_id";
 
-function rowsQuery(expectedViews: string, columns: string, join: string): string {
+function rowsSql(expectedViews: string, isHidden: IsHidden, isChart: boolean): string {
+  const [columns, join] = isChart ? [chartColumns, chartJoin] : ["", ""];
   return `SELECT rank, trending.video_id, score, ${expectedViews} AS expected_views, trending.views, views_per_hour, previous_views_per_hour,
-    title, channel, videos.category AS category, published_at, thumb_base, url, previous_rank, (${isRemovedSql}) AS removed${columns}
+    title, channel, videos.category AS category, published_at, thumb_base, url, previous_rank, (${isHidden.at("?7")}) AS hidden,
+    ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until${columns}
   FROM trending JOIN videos ON videos.id = trending.video_id ${join}
   WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;
 }
@@ -366,36 +405,44 @@ type Head = {
  * The column of trending, for SQL; NULL while the writer has not made it. A migration may come while the database is open.
  */
 function findExpectedViews(database: Database): () => string {
-  const find = "SELECT 1 FROM pragma_table_info('trending') WHERE name = 'expected_views'";
+  const isThere = findColumn(database, "trending", "expected_views");
+  return () => (isThere() ? "trending.expected_views" : "NULL");
+}
+
+function findColumn(database: Database, table: string, column: string): () => boolean {
   let isThere = false;
   return () => {
-    isThere ||= database.query(find).get() !== null;
-    return isThere ? "trending.expected_views" : "NULL";
+    const find = "SELECT 1 FROM pragma_table_info(?) WHERE name = ?";
+    isThere ||= database.query<object, [string, string]>(find).get(table, column) !== null;
+    return isThere;
   };
 }
 
 /** Prepares the statements once; the returned function reads one page, inside a transaction. */
-function prepareListPageQuery(database: Database) {
+function prepareListPageQuery(database: Database, isHidden: IsHidden) {
   const head = database.query<Head, [number, string]>(headSql);
   const total = database.query<{ total: number }, List>(totalSql);
   const expectedViews = findExpectedViews(database);
+  type Row = ListRow & { hidden: 0 | 1; available_until: number | null };
   const rowsOf = ({ fields }: TrendingQuery) => {
-    const sql = fields === "chart" ? chartRowsSql : rowsSql;
-    return database.query<ListRow & { removed: 0 | 1 }, [...List, number, number]>(sql(expectedViews()));
+    const sql = rowsSql(expectedViews(), isHidden, fields === "chart");
+    return database.query<Row, [...List, number, number, number]>(sql);
   };
-  return (query: TrendingQuery, start: PageStart): ListPage | null => {
+  return (query: TrendingQuery, start: PageStart, at: number): ListPage | null => {
     const found = head.get(start.generation, query.region);
     if (found === null) return null;
     const list: List = [start.generation, query.region, query.window, listName(query)];
+    const all = rowsOf(query).all(...list, start.afterRank, query.limit, at);
     const page = {
       generation: describeGeneration(start.generation, found),
       impressionWeight: found.look_weight,
       newestObservedAt: found.newest_observed_at,
       total: total.get(...list)?.total ?? 0,
-      rows: rowsOf(query).all(...list, start.afterRank, query.limit),
+      rows: all,
     };
     requireWhole(page, start.afterRank, query.limit);
-    return { ...page, rows: page.rows.filter(({ removed }) => removed === 0) };
+    const rows = all.filter(({ hidden }) => hidden === 0);
+    return { ...page, rows, endsAt: Math.min(...rows.map((row) => row.available_until ?? Infinity)) };
   };
 }
 
@@ -409,9 +456,9 @@ function describeGeneration(id: number, head: Head): ListPage["generation"] {
   };
 }
 
-// Ranks run without gaps by the writer's promise; those of removed videos are counted. A torn list is a damaged
+// Ranks run without gaps by the writer's promise; those of hidden videos are counted. A torn list is a damaged
 // database: better the last good answer.
-function requireWhole(page: ListPage, afterRank: number, limit: number): void {
+function requireWhole(page: Omit<ListPage, "endsAt">, afterRank: number, limit: number): void {
   const expected = Math.max(0, Math.min(limit, page.total - afterRank));
   const whole = page.rows.length === expected && page.rows.every((row, i) => row.rank === afterRank + 1 + i);
   if (!whole) throw new Error(`Cannot use a list whose ranks after ${afterRank} have gaps`);
@@ -430,7 +477,14 @@ function readListedVideos(database: Database, generation: number): ListedVideo[]
 
 /** Why a video is where it is, as the writer stored it. Times are Unix seconds. */
 export type ExplanationRecord = {
-  video: { id: string; title: string; channel: string; category: string | null; published_at: number | null };
+  video: {
+    id: string;
+    title: string;
+    channel: string;
+    category: string | null;
+    published_at: number | null;
+    available_until: number | null;
+  };
   made: {
     formula: string;
     taper_hours: number | null;
@@ -506,8 +560,9 @@ export type RankingMetadata = {
 /** What is asked for: a video's place in the list of a region and window over all categories. */
 export type ExplanationKey = { id: string; region: string; window: Window };
 
-const explainedVideoSql = `SELECT id, title, channel, category, published_at FROM videos
-  WHERE id = ?1 AND NOT (${isRemovedSql})
+const explainedVideoSql = (isHidden: IsHidden) => `SELECT id, title, channel, category, published_at,
+    ${isHidden.column("available_until")} AS available_until FROM videos
+  WHERE id = ?1 AND NOT (${isHidden.at("?4")})
     AND (EXISTS (SELECT 1 FROM velocity WHERE video_id = ?1 AND region = ?2)
       OR EXISTS (SELECT 1 FROM catalogue WHERE video_id = ?1 AND region = ?2)
       OR EXISTS (SELECT 1 FROM trending WHERE generation = ?3 AND video_id = ?1 AND region = ?2))`;
@@ -555,11 +610,11 @@ const velocitySql = `SELECT views, last_observed_at AS counted_at, views_per_hou
 function readExplanation(
   database: Database,
   generation: number,
-  { id, region, window, readParts }: ExplanationKey & { readParts: ReadParts },
+  { id, region, window, readParts, isHidden, at }: ExplanationKey & Hiding & { readParts: ReadParts },
 ): ExplanationRecord | null {
   const video = database
-    .query<ExplanationRecord["video"], [string, string, number]>(explainedVideoSql)
-    .get(id, region, generation);
+    .query<ExplanationRecord["video"], [string, string, number, number]>(explainedVideoSql(isHidden))
+    .get(id, region, generation, at);
   const made = database.query<ExplanationRecord["made"], [number]>(madeSql).get(generation);
   if (video === null || made === null) return null;
   const key: [number, string, string] = [generation, region, id];
@@ -702,8 +757,10 @@ export type Generation = Ranking & {
   regions: ReadonlyMap<string, RegionGeneration>;
   /** All of them, each once, by id: one, unless several writers share the regions. */
   rankings: readonly Pick<Ranking, "id" | "publishedAt">[];
-  /** Another one is another generation for a reader: its pages are not the same. */
-  removalsVersion: number;
+  /** Another one is another generation for a reader: other videos are hidden. */
+  hiddenVersion: string;
+  /** Unix seconds: when another video may not be shown any more. */
+  endsAt: number;
 };
 
 /** The number of ranks of a list; `category` is its name (contract/lists.ts). */
@@ -715,8 +772,14 @@ type NamedList = { region: string; window: string; category: string };
 /** The largest id that is read of each region; of those that are not named, any. */
 type LargestIds = ReadonlyMap<string, number>;
 
+/** `at`: Unix seconds; as before where it is not given. */
+type NewestQuery = { at?: number; largestIds?: LargestIds | undefined };
+
 /** The newest rankings that are not larger than `largestIds`, or null without any. Call it inside a transaction. */
-function readGeneration(database: Database, largestIds: LargestIds = new Map()): Generation | null {
+function readGeneration(
+  database: Database,
+  { at, isHidden, largestIds = new Map() }: NewestQuery & Hiding,
+): Generation | null {
   const rows = knownRegions(
     database.query<RegionRow, [string]>(newestSql).all(JSON.stringify(Object.fromEntries(largestIds))),
   );
@@ -727,7 +790,7 @@ function readGeneration(database: Database, largestIds: LargestIds = new Map()):
     oldestId: database.query<{ id: number }, []>("SELECT min(id) AS id FROM generations").get()?.id ?? 0,
     regions: new Map(rows.map((row) => [row.region, describeRegion(row)])),
     rankings: describeRankings(rows),
-    removalsVersion: readRemovalsVersion(database),
+    ...readHidden(database, { at, isHidden }),
   };
 }
 
@@ -830,7 +893,16 @@ function readLists(database: Database, generation: number): NamedList[] {
   return lists;
 }
 
-/** Rises with every removal, and when one is undone: both change pages of generations that stay as they are. */
-function readRemovalsVersion(database: Database): number {
-  return database.query<{ version: number }, []>("SELECT version FROM removals_version").get()?.version ?? 0;
+const endsSql = (until: string) => `SELECT (SELECT version FROM removals_version) AS version,
+  (SELECT max(${until}) FROM videos WHERE ${until} <= ?1) AS last,
+  (SELECT min(${until}) FROM videos WHERE ${until} > ?1) AS next`;
+
+/** The version rises with every removal, and when one is undone: both change pages of generations that stay as they are. */
+function readHidden(
+  database: Database,
+  { at, isHidden }: Hiding,
+): Pick<Generation, "hiddenVersion" | "endsAt"> {
+  type Row = { version: number | null; last: number | null; next: number | null };
+  const row = database.query<Row, [number]>(endsSql(isHidden.column("available_until"))).get(at);
+  return { hiddenVersion: `${row?.version ?? 0} ${row?.last ?? 0}`, endsAt: row?.next ?? Infinity };
 }

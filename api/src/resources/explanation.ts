@@ -28,7 +28,8 @@ export function explanationResource(
       if (region === undefined) return unpublishedRegion;
       const record = reader.readExplanation(key, region.id);
       if (record === null) return reader.hasVideo(id) ? elsewhere : unknown;
-      return fixedContent(jsonBody(JSON.stringify(describe(record, key, region))));
+      const body = jsonBody(JSON.stringify(describe(record, key, region)));
+      return fixedContent({ ...body, endsAt: record.video.available_until ?? Infinity });
     },
   };
 }

@@ -131,7 +131,7 @@ describe("an export", () => {
       builder.takeDown("video", "video7");
       await until(() => {
         origin.pass(100);
-        return origin.cache.snapshot?.generation.removalsVersion === 1;
+        return origin.cache.snapshot?.generation.hiddenVersion === "1 0";
       });
       const { head, items } = await read(origin, whole);
       expect(items.some(({ id }) => id === "video7")).toBe(false);

@@ -64,6 +64,7 @@ function* readList(
   const query = { ...list, limit: ranksPerStep };
   let text = "";
   let count = 0;
+  let endsAt = Infinity;
   let page: ListPage;
   for (let afterRank = 0; ; afterRank += ranksPerStep) {
     const read = lists.readListPage(query, { generation, afterRank });
@@ -72,19 +73,20 @@ function* readList(
     page = read;
     text += writeLines(list.window, page.rows, linkOf);
     count += page.rows.length;
+    endsAt = Math.min(endsAt, page.endsAt);
     yield;
     if (afterRank + ranksPerStep >= page.total) break;
   }
   const packed = packLines(text);
   yield;
-  return { ...list, page, count, packed };
+  return { ...list, page, count, endsAt, packed };
 }
 
 /** Lines in UTF-8, compressed with zstd: a fifth of their `length` in bytes. */
 type PackedLines = { bytes: Uint8Array<ArrayBuffer>; length: number };
 
 /** A list of an export. `page`: any part of it, for what all have in common. */
-type ExportedList = { window: Window; page: ListPage; count: number; packed: PackedLines };
+type ExportedList = { window: Window; page: ListPage; count: number; endsAt: number; packed: PackedLines };
 
 const fastest = 1;
 
@@ -102,12 +104,14 @@ function packLines(lines: string): PackedLines {
 /** Keeps the lines packed: they are half a MB, and unpacked in less than a millisecond. */
 class ExportContent implements Content {
   readonly list = null;
+  readonly endsAt: number;
   readonly weight: number;
   readonly #parts: readonly PackedLines[];
 
   /** `lists`: at least one. */
   constructor(region: string, lists: readonly ExportedList[]) {
     this.#parts = [packLines(lineOf(describeHead(region, lists))), ...lists.map(({ packed }) => packed)];
+    this.endsAt = Math.min(...lists.map(({ endsAt }) => endsAt));
     this.weight = this.#parts.reduce((sum, { bytes }) => sum + bytes.length, 0);
   }
 
@@ -118,7 +122,7 @@ class ExportContent implements Content {
       bytes.set(Bun.zstdDecompressSync(part.bytes), end);
       end += part.length;
     }
-    return { bytes, contentType: exportType, next: null };
+    return { bytes, contentType: exportType, next: null, endsAt: this.endsAt };
   }
 }
 

@@ -43,7 +43,8 @@ function readPage(
   const sendsViews = made.some(({ kind }) => kind === "edge"); // whose impressions the region's writer pulls
   const { assets, thumbHosts } = sources;
   const policy = policies.page(thumbHosts);
-  const body = { contentType: htmlContentType, next: null, fields: pageFields({ policy }) };
+  const fields = pageFields({ policy });
+  const body = { contentType: htmlContentType, next: null, endsAt: content.endsAt, fields };
   return new TokenContent(content.list, body, () => {
     const json = new TextDecoder().decode(content.render("").bytes);
     const page = { query, categories, sendsViews, json, assets: assets.paths, thumbHosts, policy };
@@ -79,7 +80,7 @@ function readFeed(query: FeedQuery, generation: Generation, sources: PageSources
   const content = readTrending(list, generation, sources);
   if (content instanceof Refusal) return content;
   const page = JSON.parse(new TextDecoder().decode(content.render("").bytes)) as TrendingPage;
-  return fixedContent(pageWriters().writeFeed(query, page));
+  return fixedContent({ ...pageWriters().writeFeed(query, page), endsAt: content.endsAt });
 }
 
 /** How the lists are made, for people: the main parameters, in sentences. */

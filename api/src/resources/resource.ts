@@ -42,6 +42,8 @@ export type Content = {
   list: TokenList | null;
   /** `token` is "" for content without one. */
   render(token: string): Body;
+  /** Unix seconds: when some of it may not be shown any more. */
+  endsAt: number;
   /** Roughly the bytes of memory that it keeps to itself. */
   weight: number;
 };
@@ -74,6 +76,10 @@ export class TokenContent implements Content {
     return { ...this.#body, bytes };
   }
 
+  get endsAt(): number {
+    return this.#body.endsAt;
+  }
+
   get weight(): number {
     this.#writeOnce();
     return this.#head.length + this.#tail.length;
@@ -90,7 +96,7 @@ export class TokenContent implements Content {
 
 /** Content without a token. */
 export function fixedContent(body: Body): Content {
-  return { list: null, render: () => body, weight: body.bytes.length };
+  return { list: null, render: () => body, endsAt: body.endsAt, weight: body.bytes.length };
 }
 
 /** An error of the closed vocabulary, in place of a resource or its content. Returned, not thrown. */
@@ -141,6 +147,8 @@ export type Body = {
   contentType: string;
   /** The URL of the next page, for a Link field (RFC 8288); null when there is none. */
   next: string | null;
+  /** Unix seconds: when some of it may not be shown any more. */
+  endsAt: number;
   /** Further header fields of the 200, which are not signed. */
   fields?: Readonly<Record<string, string>>;
 };
@@ -149,7 +157,7 @@ export const jsonContentType = "application/json";
 
 /** The body of a text in UTF-8. */
 export function textBody(text: string, contentType: string): Body {
-  return { bytes: new TextEncoder().encode(text), contentType, next: null };
+  return { bytes: new TextEncoder().encode(text), contentType, next: null, endsAt: Infinity };
 }
 
 /** The body of a JSON text. */

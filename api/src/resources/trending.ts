@@ -9,7 +9,12 @@ import {
   type TrendingQuery,
   trendingUrl,
 } from "@trendvault/contract/queries";
-import type { TrendingChartPage, TrendingPage, TrendingSnippetPage } from "@trendvault/contract/responses";
+import type {
+  TrendingChartPage,
+  TrendingPage,
+  TrendingSnippetPage,
+  Video,
+} from "@trendvault/contract/responses";
 import { tokenListName } from "@trendvault/contract/token";
 import type { ListedChoices, ListReader } from "../database/list-reader.ts";
 import type { Generation, ListPage, ListRow } from "../database/store.ts";
@@ -57,7 +62,7 @@ export function readTrending(
   if (list === null) return refuseCursor(query, newest);
   if (start !== null && start.afterRank >= list.total) return pastTheEnd;
   const extent = { generation: list.generation.id, total: list.total };
-  const body = { contentType: jsonContentType, next: nextPageUrl(query, extent) };
+  const body = { contentType: jsonContentType, next: nextPageUrl(query, extent), endsAt: list.endsAt };
   const inToken = pageInToken(query, extent, tokenListName(query, sha256));
   return new TokenContent(inToken, body, () => writePage(query, list, linkOf));
 }
@@ -142,7 +147,15 @@ function describeItems(
 
 function describeSnippet(row: ListRow, linkOf: VideoLinks): TrendingSnippetPage["items"][number] {
   const { video_id: id, rank, title, channel } = row;
-  return { id, rank, title, channel, thumbs: thumbsOf(row.thumb_base), url: linkOf(id, row.url) };
+  return {
+    id,
+    rank,
+    title,
+    channel,
+    thumbs: thumbsOf(row.thumb_base),
+    url: linkOf(id, row.url),
+    ...countriesOf(row),
+  };
 }
 
 /** The unit of a region's scores, from how much impressions weigh there (0 to 1, or null). */
@@ -171,7 +184,13 @@ export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["it
     },
     thumbs: thumbsOf(row.thumb_base),
     url: linkOf(row.video_id, row.url),
+    ...countriesOf(row),
   };
+}
+
+/** Where a video may be played, when that is not everywhere. */
+export function countriesOf({ countries }: Pick<ListRow, "countries">): Pick<Video, "countries"> {
+  return countries === null ? {} : { countries: JSON.parse(countries) };
 }
 
 function roundToTenth(value: number): number {

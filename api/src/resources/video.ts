@@ -4,7 +4,7 @@ import { missing } from "@trendvault/contract/queries";
 import type { Video } from "@trendvault/contract/responses";
 import type { Generation, VideoRecord } from "../database/store.ts";
 import { fixedContent, formatTime, formatTimeOrNull, jsonBody, Refusal, type Resource } from "./resource.ts";
-import { scoreUnitOf, thumbsOf, type VideoLinks } from "./trending.ts";
+import { countriesOf, scoreUnitOf, thumbsOf, type VideoLinks } from "./trending.ts";
 
 type VideoReader = { readVideo(id: string, generation: Generation): VideoRecord | null };
 
@@ -19,7 +19,8 @@ export function videoResource(
     read(generation) {
       const record = reader.readVideo(id, generation);
       if (record === null) return unknownVideo();
-      return fixedContent(jsonBody(JSON.stringify(describe(record, generation, linkOf))));
+      const body = jsonBody(JSON.stringify(describe(record, generation, linkOf)));
+      return fixedContent({ ...body, endsAt: record.video.available_until ?? Infinity });
     },
   };
 }
@@ -29,12 +30,13 @@ function describe(
   generation: Generation,
   linkOf: VideoLinks,
 ): Video {
-  const { thumb_base, url, ...fields } = video;
+  const { thumb_base, url, countries, available_until: _, ...fields } = video;
   return {
     ...fields,
     published_at: formatTimeOrNull(video.published_at),
     thumbs: thumbsOf(thumb_base),
     url: linkOf(video.id, url),
+    ...countriesOf({ countries }),
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
     trending: places.flatMap(describePlace),

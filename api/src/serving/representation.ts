@@ -60,7 +60,7 @@ const nothing: Signature = new Uint8Array();
 
 /**
  * A body in one content coding, ready to be sent any number of times: as 200 and as 304. `bytes` is its length,
- * `signedAt` is Unix time in seconds.
+ * `signedAt` and `endsAt` are Unix times in seconds.
  */
 export type Representation = {
   etag: string;
@@ -68,6 +68,7 @@ export type Representation = {
   notModified: Response;
   bytes: number;
   signedAt: number;
+  endsAt: number;
   /** "small" also when there is no difference. */
   compression: Compression;
 };
@@ -120,9 +121,10 @@ export class RepresentationFactory {
     const encoding = encodings[index] ?? "identity";
     const { bytes } = body;
     const compression = hasOneForm({ bytes, encoding }) ? "small" : wanted.compression;
-    const { validators, fields, message } = describe({ url, body, digest }, formOf(encoding, compression));
-    const coding = encoding === "identity" ? {} : { "content-encoding": encoding };
     const signedAt = this.#now();
+    const form = formOf(encoding, compression);
+    const { validators, fields, message } = describe({ url, body, digest }, signedAt, form);
+    const coding = encoding === "identity" ? {} : { "content-encoding": encoding };
     // A Blob is shared by all connections; bytes would be copied for each (12 stalled readers of 16 MB: 202 MB).
     const blob = new Blob([yield* code({ bytes, encoding, compression }, wanted.isLarge)]);
     const signature = yield* this.#sign(message, signedAt);
@@ -134,14 +136,16 @@ export class RepresentationFactory {
       notModified: new Response(null, { status: 304, headers: validators }),
       bytes: blob.size,
       signedAt,
+      endsAt: body.endsAt,
       compression,
     };
   }
 
   /** The signed fields of a 200 whose body is not coded, with their signature. */
   *sign(input: Described): SignedBuild<SignedFields & SignatureFields> {
-    const { message } = describe(input);
-    return { ...message.fields, ...(yield* this.#sign(message, this.#now())) };
+    const signedAt = this.#now();
+    const { message } = describe(input, signedAt);
+    return { ...message.fields, ...(yield* this.#sign(message, signedAt)) };
   }
 
   /**
@@ -172,10 +176,13 @@ export class RepresentationFactory {
     const signedAt = this.#now();
     if (signedAt - representation.signedAt < signatureSeconds) return representation;
     const ok = representation.ok.clone() as Response;
+    const notModified = representation.notModified.clone() as Response;
+    for (const [name, value] of Object.entries(lifetimesUntil(representation.endsAt, signedAt)))
+      for (const { headers } of [ok, notModified]) headers.set(name, value);
     const fields = readSignedFields(ok.headers as Headers);
     const signature = yield* this.#sign({ status: ok.status, fields }, signedAt);
     for (const [name, value] of Object.entries(signature)) ok.headers.set(name, value);
-    return { ...representation, ok, signedAt };
+    return { ...representation, ok, notModified, signedAt };
   }
 
   /** One signature (RFC 9421). `created` is Unix time in seconds. */
@@ -192,8 +199,13 @@ function* code(request: CodingRequest, isLarge: boolean): SignedBuild<Uint8Array
 type Described = Pick<RepresentationInput, "url" | "body" | "digest">;
 
 /** The fields of a 200: those that a 304 has, too, those of its body, and what is signed of both. */
-function describe({ url, body, digest }: Described, form?: string) {
-  const validators = { ...validity, etag: entityTag(digest, form), "content-location": url };
+function describe({ url, body, digest }: Described, now: number, form?: string) {
+  const validators = {
+    ...lifetimesUntil(body.endsAt, now),
+    ...validity,
+    etag: entityTag(digest, form),
+    "content-location": url,
+  };
   const fields = {
     "content-type": body.contentType,
     "unencoded-digest": `sha-256=:${digest.toString("base64")}:`,
@@ -210,12 +222,31 @@ function describe({ url, body, digest }: Described, form?: string) {
 const cachedFields = {
   "cache-control": `public, max-age=${answerSeconds.browserFresh}, stale-while-revalidate=${answerSeconds.browserStale}`,
   "cdn-cache-control": `public, ${edgeLifetimes.answer}`,
-  [edgeLifetimes.field]: edgeLifetimes.answer,
-} as const;
+  [edgeLifetimes.field]: edgeLifetimes.answer as string,
+};
+
+/** The same for what may be shown until a time: nothing is used for longer, not even stale. Both are Unix seconds. */
+function lifetimesUntil(endsAt: number, now: number): typeof cachedFields {
+  const left = Math.max(0, endsAt - now);
+  if (left > longestUseSeconds) return cachedFields;
+  const shorten = (value: string, fresh: number) =>
+    value.replace(
+      /(max-age=)?(\d+)/g,
+      (_, isFresh = "", most) =>
+        isFresh + Math.min(Number(most), isFresh === "" ? Math.max(0, left - fresh) : left),
+    );
+  const edge = shorten(edgeLifetimes.answer, answerSeconds.fresh);
+  return {
+    "cache-control": shorten(cachedFields["cache-control"], answerSeconds.browserFresh),
+    "cdn-cache-control": `public, ${edge}`,
+    [edgeLifetimes.field]: edge,
+  };
+}
+
+const longestUseSeconds = 90_000; // more than a day and what comes before it
 
 // A 304 has these, too: a cache updates its stored answer with them (RFC 9110, section 15.4.5).
 const validity = {
-  ...cachedFields,
   vary: "Accept-Encoding",
   ...crossOriginFields,
 };

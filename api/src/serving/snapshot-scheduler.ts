@@ -189,11 +189,11 @@ export class SnapshotScheduler {
   }
 
   // Nobody waits: an entry serves the snapshot before until it is built, the busiest first; but nothing is served on that
-  // was taken down.
+  // may not be shown any more.
   #replace(snapshot: Snapshot): void {
     const { cache } = this.#parts;
-    const { removalsVersion } = snapshot.generation;
-    const keepsReplaced = cache.snapshot?.generation.removalsVersion === removalsVersion;
+    const { hiddenVersion } = snapshot.generation;
+    const keepsReplaced = cache.snapshot?.generation.hiddenVersion === hiddenVersion;
     this.#stopPrewarming();
     cache.begin(snapshot, { keepsReplaced });
     const prewarm = this.#prewarm(snapshot, { pauseMs: 0, onDone: () => this.#endReplacement() });

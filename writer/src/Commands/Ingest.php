@@ -268,7 +268,8 @@ final readonly class IngestStep
 
     /**
      * @param array{
-     *   counts: array<string, int>, rejections: array<string, int>, left: int, report: ?string, seconds: float, ...
+     *   counts: array<string, int>, rejections: array<string, int>, held: array<string, int>, left: int, report: ?string,
+     *   seconds: float, ...
      * } $result of SourceIngestion
      */
     private function logResult(string $source, array $result): void
@@ -301,6 +302,13 @@ final readonly class IngestStep
                 'seconds' => round($result['seconds'], 3),
             ],
         );
+        if ($result['held'] !== []) {
+            $fields = implode(', ', array_keys($result['held']));
+            $this->context->log->warning(
+                "Lines of $source are stored, but hold their videos back: bad values of $fields.",
+                ['event' => 'videos_held', 'fields' => $result['held']],
+            );
+        }
         if ($result['report'] !== null) {
             $this->context->log->warning(
                 "Lines of $source were rejected. The reasons are in {$result['report']}.",

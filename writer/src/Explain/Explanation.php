@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Explain;
 
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Ranking\ChannelLimit;
 use TrendVault\Writer\Ranking\ClickModel;
 use TrendVault\Writer\Ranking\Contender;
@@ -23,6 +24,8 @@ final readonly class Explanation
 
     private const string VELOCITY =
         'SELECT v.title, v.channel, v.category, v.published_at, v.first_seen_at, ' .
+        Restrictions::COLUMNS .
+        ', ' .
         Velocity::COLUMNS .
         ' FROM videos AS v LEFT JOIN velocity AS y ON y.video_id = v.id AND y.region = ?2 WHERE v.id = ?1' .
         ' AND (y.video_id IS NOT NULL OR EXISTS (SELECT 1 FROM catalogue WHERE region = ?2 AND video_id = ?1))';
@@ -67,6 +70,8 @@ final readonly class Explanation
         public array $history,
         /** Why it was taken down; null when it was not. */
         public ?string $removal,
+        /** Why it may not be shown in the region; null when it may. */
+        public ?string $restriction,
         /** Null where the region has no impressions. */
         public ?VisitorFacts $visitors,
     ) {}
@@ -74,7 +79,7 @@ final readonly class Explanation
     /** Null when the video was neither observed nor announced in that region, or nothing was published yet. */
     public static function find(Database $database, string $region, string $videoId): ?self
     {
-        /** @var ?array{title: string, channel: string, category: ?string, published_at: ?int, first_observed_at: ?int, first_seen_at: int, ...<string, mixed>} $row */
+        /** @var ?array{title: string, channel: string, category: ?string, published_at: ?int, held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string, first_observed_at: ?int, first_seen_at: int, ...<string, mixed>} $row */
         $row = $database->row(self::VELOCITY, [$videoId, $region]);
         /** @var ?array{id: int, published_at: int, formula: string, max_per_channel: int, max_per_channel_ranks: int} $generation */
         $generation = $database->row(
@@ -121,6 +126,7 @@ final readonly class Explanation
             limited: $stored->limited ?? [],
             history: $history,
             removal: new Removals($database)->reasonFor($videoId, $row['channel']),
+            restriction: Restrictions::reason($row, $region, $generation['published_at']),
             visitors: VisitorFacts::find(
                 $database,
                 $region,

@@ -28,6 +28,7 @@ final readonly class ExplanationReport
             $facts->title,
             $facts->channel . ($facts->category === null ? '' : ", $facts->category"),
             ...$facts->removal === null ? [] : ["Removed from all lists: $facts->removal"],
+            ...$facts->restriction === null ? [] : ["In no list of $facts->region: $facts->restriction"],
             '',
             "In $facts->region, generation $facts->generation of $publishedAt, $facts->formula:",
             ...array_map($this->windowLine(...), Window::cases()),
@@ -136,6 +137,7 @@ final readonly class ExplanationReport
 
         return match (true) {
             $facts->removal !== null => 'it was removed',
+            $facts->restriction !== null => $facts->restriction,
             $velocity->firstObservedAt > $facts->generationAt => 'it came after the list was made',
             $isCounted && $velocity->lastObservedAt < $oldest => sprintf(
                 'its views have not been counted for %d h',

@@ -9,9 +9,11 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Observations\Announcement;
 use TrendVault\Writer\Observations\Observation;
+use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Observations\Removal;
+use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Time\SystemClock;
@@ -190,16 +192,26 @@ final class ObservationStore
     {
         $key = self::key($observation);
         $before = $this->velocities[$key] ?? null;
-        if ($before !== null && $observation->observedAt <= $before->lastObservedAt) {
+        $isLate = $before !== null && $observation->observedAt < $before->lastObservedAt;
+        if ($isLate) {
             return $this->addToHistory($observation);
         }
         $descriptionHash = $observation->descriptionHash($this->source);
+        $isOther = $descriptionHash !== ($this->descriptionHashes[$key] ?? null);
+        if ($observation->observedAt === $before?->lastObservedAt) {
+            if ($isOther) {
+                $this->restrict($observation);
+            }
+
+            return $this->addToHistory($observation);
+        }
         $publishedAt = null;
-        if ($descriptionHash !== ($this->descriptionHashes[$key] ?? null)) {
+        if ($isOther) {
             $description = $observation->description();
             /** @var ?array<string, int|string|null> $known */
             $known = $this->database->row(self::FIND_VIDEO, [$observation->videoId]);
             $video = $this->describe($observation->videoId, $description, $observation->unset, $known);
+            $this->restrict($observation);
             $publishedAt = is_int($video['published_at']) ? $video['published_at'] : null;
             if ($video['described_by'] !== $this->describer() && self::saysAnything($observation)) {
                 $descriptionHash = 0; // Another source describes it: as soon as that one is silent, this one does.
@@ -265,6 +277,7 @@ final class ObservationStore
                 $announcement->unset,
                 $this->videos[$id] ?? null,
             );
+            $this->restrict($announcement);
         }
         sort($regions);
         $end = "$this->source,";
@@ -360,6 +373,21 @@ final class ObservationStore
             } elseif ($source === 0) {
                 $this->regions[$id] .= "$pair,";
             }
+        }
+    }
+
+    private function restrict(Observation|Announcement $line): void
+    {
+        if (
+            $line->restrictions !== [] ||
+            array_intersect(ObservationParser::RESTRICTING, $line->unset) !== []
+        ) {
+            new Restrictions($this->database)->say(
+                $line->videoId,
+                $this->source,
+                $line->restrictions,
+                $line->unset,
+            );
         }
     }
 

@@ -55,6 +55,8 @@ final class SourceIngestion
     private array $nextCounts = [];
     /** @var array<string, int> as $rejections, of the next commit */
     private array $nextRejections = [];
+    /** @var array<string, int> its stored lines that hold their videos back, by the field that has a bad value */
+    private array $held = [];
     /** How many videos left the catalogue of the source, which was complete. */
     private int $left = 0;
     /** Where the source keeps them itself; else from its first rejected line on. */
@@ -78,10 +80,10 @@ final class SourceIngestion
      * @param Closure(?float): void $progress is called after each batch with the share that was read, from 0 to 1
      * @param string $name whose lines they are
      * @return array{
-     *   counts: array<string, int>, rejections: array<string, int>, left: int, report: ?string, seconds: float,
-     *   failure: ?SourceFailure,
-     * } the lines that were committed, also when the source failed later, by Outcome value and RejectionReason value; how
-     *   many videos left its catalogue; the file that says why lines were rejected, null when none was
+     *   counts: array<string, int>, rejections: array<string, int>, held: array<string, int>, left: int, report: ?string,
+     *   seconds: float, failure: ?SourceFailure,
+     * } the lines that were committed, also when the source failed later, by Outcome value and RejectionReason value; those
+     *   that hold their videos back, by field; how many videos left its catalogue; the file that says why lines were rejected, null when none was
      * @throws WriterException when a signal stops the run
      */
     public function ingest(Source $source, Closure $progress, string $name = ObservationStore::BY_HAND): array
@@ -100,15 +102,15 @@ final class SourceIngestion
     /**
      * @param Closure(?float): void $progress
      * @return array{
-     *   counts: array<string, int>, rejections: array<string, int>, left: int, report: ?string, seconds: float,
-     *   failure: ?SourceFailure,
+     *   counts: array<string, int>, rejections: array<string, int>, held: array<string, int>, left: int, report: ?string,
+     *   seconds: float, failure: ?SourceFailure,
      * }
      */
     private function ingestClaimed(Source $source, Closure $progress, string $name): array
     {
         $started = hrtime(true);
         $this->counts = $this->rejections = $this->nextCounts = $this->nextRejections = [];
-        [$this->left, $this->rejects] = [0, null];
+        [$this->held, $this->left, $this->rejects] = [[], 0, null];
         $report = null;
         $failure = self::attempt($source->claim(...));
         $isClaimed = $failure === null;
@@ -119,6 +121,7 @@ final class SourceIngestion
         return [
             'counts' => $this->counts,
             'rejections' => $this->rejections,
+            'held' => $this->held,
             'left' => $this->left,
             'report' => $report,
             'seconds' => $isClaimed ? (hrtime(true) - $started) / 1e9 : 0.0,
@@ -298,6 +301,9 @@ final class SourceIngestion
                 $this->count(
                     $one instanceof Observation ? $this->store->add($one) : $this->store->announce($one),
                 );
+                foreach (array_keys($one->restrictions, null, true) as $field) {
+                    $this->held[$field] = ($this->held[$field] ?? 0) + 1;
+                }
             } catch (RejectedLine $rejection) {
                 $line = $this->lines[$index];
                 $bytes = is_string($line) ? "$line\n" : $line[0];

@@ -13,12 +13,14 @@ final readonly class Announcement
      * @param list<string> $regions of this writer; none when all are other writers'
      * @param array<string, string|int|null> $description by column of videos; null for a field that the line does not have
      * @param list<string> $unset names of fields that are taken back
+     * @param array<string, mixed> $restrictions see Restrictions::say()
      */
     public function __construct(
         public string $videoId,
         public array $regions,
         public array $description,
         public array $unset = [],
+        public array $restrictions = [],
     ) {}
 }
 

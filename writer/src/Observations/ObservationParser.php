@@ -12,8 +12,18 @@ use TrendVault\Writer\Time\SystemClock;
 final readonly class ObservationParser
 {
     private const int MAX_NESTING = 16;
+    /** A bad value of one of these rejects no line: it holds the video back. */
+    public const array RESTRICTING = ['mature', 'available_from', 'available_until', 'countries'];
     /** What a line may take back. */
-    private const array OPTIONAL = ['category', 'language', 'published_at', 'duration_seconds', 'url'];
+    private const array OPTIONAL = [
+        'category',
+        'language',
+        'published_at',
+        'duration_seconds',
+        'url',
+        ...self::RESTRICTING,
+    ];
+    private const int MOST_COUNTRIES = 300;
     /** The lists of languages are called like this, so that no category may be. */
     public const string LANGUAGE_LISTS = '#language:';
     private const int MAX_CHANNEL_CHARACTERS = 200;
@@ -91,6 +101,7 @@ final readonly class ObservationParser
             durationSeconds: $this->count($fields, 'duration_seconds'),
             url: $this->url($fields),
             unset: isset($fields['unset']) ? self::unset($fields) : [],
+            restrictions: $this->restrictions($fields),
         );
     }
 
@@ -114,7 +125,65 @@ final readonly class ObservationParser
                 'url' => $this->url($fields),
             ],
             unset: isset($fields['unset']) ? self::unset($fields) : [],
+            restrictions: $this->restrictions($fields),
         );
+    }
+
+    /**
+     * @param array<mixed> $fields
+     * @return array<string, mixed> see Restrictions::say()
+     */
+    private function restrictions(array $fields): array
+    {
+        $restrictions = [];
+        foreach (self::RESTRICTING as $name) {
+            $value = $fields[$name] ?? '';
+            if ($value !== '') {
+                $restrictions[$name] = match ($name) {
+                    'mature' => is_bool($value) ? $value : null,
+                    'countries' => self::countries($value),
+                    default => $this->boundary($name, $value),
+                };
+            }
+        }
+
+        return $restrictions;
+    }
+
+    /** @return array{allowed: list<string>}|array{excluded: list<string>}|null|false as Restrictions::say() takes it */
+    private static function countries(mixed $value): array|null|false
+    {
+        $given = is_array($value)
+            ? array_filter($value, static fn(mixed $codes): bool => $codes !== null)
+            : [];
+        [$kind, $codes] = count($given) === 1 ? [array_key_first($given), reset($given)] : [null, null];
+        if (
+            !in_array($kind, ['allowed', 'excluded'], true) ||
+            !is_array($codes) ||
+            !array_is_list($codes) ||
+            count($codes) > self::MOST_COUNTRIES ||
+            !array_all(
+                $codes,
+                static fn(mixed $code): bool => is_string($code) && preg_match('/^[A-Z]{2}$/D', $code) === 1,
+            )
+        ) {
+            return null;
+        }
+
+        return $codes === [] && $kind === 'excluded' ? false : [$kind => array_values(array_unique($codes))];
+    }
+
+    /** Whole seconds, such that a fraction neither lets a video appear early nor stay long. */
+    private function boundary(string $name, mixed $value): ?int
+    {
+        try {
+            $time = $this->time([$name => $value], $name);
+        } catch (RejectedLine) {
+            return null;
+        }
+        $isRoundedUp = $name === 'available_from' && preg_match('/\.\d*[1-9]/', (string) $value) === 1;
+
+        return $time === null ? null : $time + (int) $isRoundedUp;
     }
 
     /**
@@ -419,6 +488,8 @@ final readonly class Observation
         public ?string $url = null,
         /** @var list<string> names of fields that are taken back */
         public array $unset = [],
+        /** @var array<string, mixed> see Restrictions::say() */
+        public array $restrictions = [],
     ) {}
 
     /** Whether it has every field that a new video needs. */
@@ -448,6 +519,9 @@ final readonly class Observation
         $description = "$source\n$this->title\n$this->channel\n$this->thumbBase\n$this->category\n$this->language\n$this->publishedAt\n$this->durationSeconds\n$this->url";
         if ($this->unset !== []) {
             $description .= "\n" . implode(',', $this->unset);
+        }
+        if ($this->restrictions !== []) {
+            $description .= "\n" . json_encode($this->restrictions, JSON_THROW_ON_ERROR);
         }
 
         return unpack('q', hash('xxh3', $description, true))[1];

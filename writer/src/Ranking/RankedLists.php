@@ -29,7 +29,7 @@ final class RankedLists
     /** @var array<string, int> by region: videos for which there is no memory */
     private array $leftOut = [];
     /** @var array<string, true> */
-    private array $regionsWithRemovals = [];
+    private array $regionsWithSkipped = [];
     /** @var array<true> by video */
     private array $removedVideos = [];
     /** @var array<string, float> how much impressions weigh, by region; not where they take no part */
@@ -304,8 +304,14 @@ final class RankedLists
     /** Notes that a video of the region does not rank, because somebody took it down. */
     public function skipRemoved(string $region, string $videoId): void
     {
-        $this->regionsWithRemovals[$region] = true;
+        $this->skipRestricted($region);
         $this->removedVideos[$videoId] = true;
+    }
+
+    /** Notes that a video of the region does not rank, because it may not be shown there now. */
+    public function skipRestricted(string $region): void
+    {
+        $this->regionsWithSkipped[$region] = true;
     }
 
     /** How many videos do not rank, because somebody took them down. */
@@ -352,10 +358,10 @@ final class RankedLists
         return $this->seen[$region] ?? [];
     }
 
-    /** Whether a region has no video, and not because all were taken down. */
+    /** Whether a region has no video, and not because all were taken down or may not be shown. */
     public function isEmptyByAccident(string $region): bool
     {
-        return $this->videoCount($region) === 0 && !isset($this->regionsWithRemovals[$region]);
+        return $this->videoCount($region) === 0 && !isset($this->regionsWithSkipped[$region]);
     }
 
     public function futureCount(): int

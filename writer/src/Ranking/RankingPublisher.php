@@ -10,6 +10,7 @@ use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Time\Rfc3339;
 use TrendVault\Writer\Time\SystemClock;
 use TrendVault\Writer\WriterException;
@@ -73,8 +74,8 @@ final readonly class RankingPublisher
         $newest = $this->database->rows(self::NEWEST_BY_REGION, [$latest]);
         $newestByRegion = $this->own(array_column($newest, 'newest', 'code'));
         $lists = new RankedLists($now, channelLimit: $this->channelLimit);
-        $videos = new RankableVideos($this->database, $lists, $newestByRegion, $latest);
-        $videos->offer($now, $this->exploreShare);
+        $videos = new RankableVideos($this->database, $lists, $newestByRegion, $latest, $now);
+        $videos->offer($this->exploreShare);
         $writer = new GenerationWriter($this->database, $this->exploreShare, $this->sources, $this->regions);
 
         return $this->database->transaction(function () use (
@@ -128,17 +129,23 @@ final readonly class RankingPublisher
 /**
  * Which videos may rank in which region. Removed ones are noted in the lists.
  *
- * @type Video = array{video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, ...}
+ * @type Video = array{
+ *   video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, held_because: ?string,
+ *   available_from: ?int, available_until: ?int, countries: ?string, ...
+ * }
  * @type Counted = array{
- *   video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, region: string,
+ *   video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, region: string, held_because: ?string,
+ *   available_from: ?int, available_until: ?int, countries: ?string,
  *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int, views_per_hour: float,
  *   rated_at: float, previous_views_per_hour: ?float, levels: ?string,
  * } a row of COUNTED
  * @type Announced = array{
  *   video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, first_seen_at: int,
+ *   held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string,
  * } a row of ANNOUNCED
  * @type Seen = array{
  *   video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, first_seen_at: int,
+ *   held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string,
  *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int, views_per_hour: float,
  *   rated_at: float, previous_views_per_hour: ?float, levels: ?string,
  * } a row of SEEN, where it was counted
@@ -154,17 +161,22 @@ final class RankableVideos
     public const int MOST_COUNTED = 250_000;
     private const string COUNTED =
         'SELECT y.region, y.video_id, v.channel, v.category, v.language, v.published_at, ' .
+        Restrictions::COLUMNS .
+        ', ' .
         Velocity::COLUMNS .
         ' FROM velocity AS y JOIN videos AS v ON v.id = y.video_id WHERE y.region IN (SELECT value FROM json_each(?))';
-    private const string ANNOUNCED = <<<'SQL'
-    SELECT c.video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at
-    FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id WHERE c.region = ?
-    SQL;
+    private const string ANNOUNCED =
+        'SELECT c.video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at, ' .
+        Restrictions::COLUMNS .
+        ' FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id WHERE c.region = ?';
     private const string SEEN =
         'SELECT v.id AS video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at, ' .
+        Restrictions::COLUMNS .
+        ', ' .
         Velocity::COLUMNS .
         ' FROM videos AS v LEFT JOIN velocity AS y ON y.video_id = v.id AND y.region = ?1' .
         ' WHERE v.id IN (SELECT video_id FROM impressions WHERE region = ?1)';
+    private const string RESTRICTED = 'SELECT 1 FROM restrictions LIMIT 1';
     private const string LEARNING = <<<'SQL'
     SELECT code FROM regions WHERE EXISTS (SELECT 1 FROM impressions WHERE region = code)
       OR EXISTS (SELECT 1 FROM catalogue WHERE region = code) ORDER BY code
@@ -181,12 +193,14 @@ final class RankableVideos
     /**
      * @param array<string, ?int> $newestByRegion UTC seconds of the newest observation, null without any; of no other regions
      * @param int $latest UTC seconds: what was observed after it is of the future
+     * @param int $now UTC seconds
      */
     public function __construct(
         private readonly Database $database,
         private readonly RankedLists $lists,
         array $newestByRegion,
         private readonly int $latest,
+        private readonly int $now,
         private readonly int $mostCounted = self::MOST_COUNTED,
     ) {
         $this->impressions = new ImpressionStore($database);
@@ -202,10 +216,8 @@ final class RankableVideos
     /**
      * Offers all to the lists: at once, or, where a region ranks by more than the forecast, when its lists are made.
      * Such are the regions with impressions, and those with a catalogue.
-     *
-     * @param int $now UTC seconds
      */
-    public function offer(int $now, float $exploreShare): void
+    public function offer(float $exploreShare): void
     {
         $learning = array_intersect($this->database->texts(self::LEARNING), array_keys($this->leaveBefore));
         foreach ($this->counted(array_diff(array_keys($this->leaveBefore), $learning), '') as $row) {
@@ -216,21 +228,18 @@ final class RankableVideos
                 $row['category'],
                 $row['language'],
                 $row['published_at'],
-                Velocity::fromRow($row, $now),
+                Velocity::fromRow($row, $this->now),
             );
         }
         // In the order in which the lists are made.
         $rows = $this->counted($learning, ' ORDER BY y.region, y.views_per_hour DESC, y.video_id');
         foreach ($learning as $region) {
-            $this->lists->offerLater(
-                $region,
-                fn() => $this->offerLearning($region, $rows, $now, $exploreShare),
-            );
+            $this->lists->offerLater($region, fn() => $this->offerLearning($region, $rows, $exploreShare));
         }
     }
 
     /** @param Generator<int, Counted> $rows see counted(); those of the region are next */
-    private function offerLearning(string $region, Generator $rows, int $now, float $exploreShare): void
+    private function offerLearning(string $region, Generator $rows, float $exploreShare): void
     {
         $counts = $this->impressions->counts($region);
         $contenders = [];
@@ -242,7 +251,11 @@ final class RankableVideos
                 $all = false;
                 continue;
             }
-            $contenders[$key] = self::contender($row, Velocity::fromRow($row, $now), $counts[$key] ?? []);
+            $contenders[$key] = self::contender(
+                $row,
+                Velocity::fromRow($row, $this->now),
+                $counts[$key] ?? [],
+            );
         }
         foreach (array_diff_key($counts, $contenders) as $key => $some) {
             $id = substr($key, 1);
@@ -255,7 +268,7 @@ final class RankableVideos
         $this->lists->offerAll(
             $region,
             array_values($contenders),
-            $this->impressions->traffic($region, $now),
+            $this->impressions->traffic($region, $this->now),
             $exploreShare,
             unknown: $this->unknown($region, $contenders, $all),
         );
@@ -263,14 +276,18 @@ final class RankableVideos
     }
 
     /**
-     * The removed videos that have impressions: what is taken down is to change no other score.
+     * The videos with impressions that were removed or may not be shown: that is to change no other score.
      *
      * @param array<string, list<ClickCounts>> $counts by "#" and id
      * @return array<string, Contender> by "#" and id
      */
     private function removed(string $region, array $counts): array
     {
-        if ($this->removedVideos === [] && $this->removedChannels === []) {
+        if (
+            $this->removedVideos === [] &&
+            $this->removedChannels === [] &&
+            $this->database->number(self::RESTRICTED) === null
+        ) {
             return [];
         }
         $removed = [];
@@ -278,7 +295,8 @@ final class RankableVideos
             $isCounted = $row['first_observed_at'] !== null;
             /** @var Seen $row */
             $key = "#{$row['video_id']}";
-            if ($this->isRemoved($row) && isset($counts[$key])) {
+            $isShown = !$this->isRemoved($row) && Restrictions::reason($row, $region, $this->now) === null;
+            if (!$isShown && isset($counts[$key])) {
                 $velocity = $isCounted ? Velocity::fromRow($row) : Velocity::none($row['first_seen_at']);
                 $removed[$key] = self::contender($row, $velocity, $counts[$key], isRemoved: true);
             }
@@ -320,6 +338,8 @@ final class RankableVideos
                 $this->lists->skipFuture();
             } elseif ($this->isRemoved($row)) {
                 $this->lists->skipRemoved($region, $row['video_id']);
+            } elseif (Restrictions::reason($row, $region, $this->now) !== null) {
+                $this->lists->skipRestricted($region);
             } elseif ($row['last_observed_at'] >= $this->leaveBefore[$region]) {
                 yield $row;
             }
@@ -342,6 +362,8 @@ final class RankableVideos
             $last = $row['video_id'];
             if ($this->isRemoved($row)) {
                 $this->lists->skipRemoved($region, $row['video_id']);
+            } elseif (Restrictions::reason($row, $region, $this->now) !== null) {
+                $this->lists->skipRestricted($region);
             } else {
                 yield $row;
             }

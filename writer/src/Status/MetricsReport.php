@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Status;
 
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RegionTable;
+use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Sources\YouTube\QuotaRecord;
 
 /**
@@ -106,6 +107,13 @@ final readonly class MetricsReport
                 $database->rows(self::REJECTIONS, [$since]) ?: [['reason' => 'none', 'lines' => 0]],
                 'reason',
                 ['lines' => ['rejected_lines_last_day', 'Lines set aside in that time.']],
+            ),
+            self::columns(
+                $database->rows(Restrictions::HELD) ?: [['reason' => 'none', 'videos' => 0]],
+                'reason',
+                [
+                    'videos' => ['held_videos', 'Videos that are in no list, by the reason in their lines.'],
+                ],
             ),
             self::columns(
                 array_filter(

@@ -8,6 +8,7 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Sources\Pause;
 use TrendVault\Writer\Time\Rfc3339;
 use TrendVault\Writer\Time\SystemClock;
@@ -29,6 +30,7 @@ final readonly class StatusReport
      * @param ?array{id: int, published_at: int, video_count: int, formula: string} $generation
      * @param array<string, int> $rejections by reason
      * @param array{videos: int, channels: int} $removals
+     * @param array<string, int> $held videos that are held back, by the reason
      * @param ?array{checked_at: int, result: string, detail: ?string} $lastCheck
      * @param ?int $oldestObservedAt UTC seconds
      * @param int $futureVideos velocities whose newest observation is of the future: they do not rank
@@ -43,6 +45,7 @@ final readonly class StatusReport
         private RegionReport $regions,
         private array $rejections,
         private array $removals,
+        private array $held,
         private ?array $lastCheck,
         private ?int $oldestObservedAt,
         private int $futureVideos,
@@ -73,6 +76,9 @@ final readonly class StatusReport
         /** @var ?array{checked_at: int, result: string, detail: ?string} $check */
         $check = $database->row(self::LAST_CHECK);
 
+        /** @var array<string, int> $held */
+        $held = array_column($database->rows(Restrictions::HELD), 'videos', 'reason');
+
         return new self(
             $now,
             $path,
@@ -84,6 +90,7 @@ final readonly class StatusReport
                 'videos' => RemovalKind::Video,
                 'channels' => RemovalKind::Channel,
             ]),
+            $held,
             $check,
             $database->number('SELECT min(observed_at) FROM observations'),
             $database->number('SELECT count(*) FROM velocity WHERE last_observed_at > ?', [
@@ -124,6 +131,7 @@ final readonly class StatusReport
                 ...$this->regions->facts(),
                 'rejected_last_day' => (object) $this->rejections,
                 'removed' => $this->removals,
+                'held_back' => (object) $this->held,
                 'last_check' => $this->lastCheck === null ? null : ReadableTime::inRow($this->lastCheck),
                 ...ReadableTime::inRow(['oldest_observed_at' => $this->oldestObservedAt]),
                 'future_videos' => $this->futureVideos,
@@ -151,8 +159,9 @@ final readonly class StatusReport
             'Rejected    ' .
             ($this->rejections === []
                 ? 'no line in the last day'
-                : 'in the last day: ' . $this->rejectionsText()),
+                : 'in the last day: ' . self::counted($this->rejections)),
             "Removed     {$this->removals['videos']} videos, {$this->removals['channels']} channels",
+            'Held back   ' . ($this->held === [] ? 'no video' : self::counted($this->held)),
             'Checked     ' . $this->checkText(),
             'History     ' . $this->historyText(),
             ...array_map(static fn(Pause $pause): string => "Paused      {$pause->text()}", $this->pauses),
@@ -222,14 +231,15 @@ final readonly class StatusReport
                 : "; $future videos do not rank, their newest observation is of the future: run `writer repair`");
     }
 
-    private function rejectionsText(): string
+    /** @param array<string, int> $counts by reason */
+    private static function counted(array $counts): string
     {
         return implode(
             ', ',
             array_map(
-                static fn(string $reason, int $lines): string => number_format($lines) . " $reason",
-                array_keys($this->rejections),
-                $this->rejections,
+                static fn(string $reason, int $count): string => number_format($count) . " $reason",
+                array_keys($counts),
+                $counts,
             ),
         );
     }

@@ -27,7 +27,10 @@ final class ObservationParserTest extends TestCase
                 'published_at' => '2025-11-19T12:00:00Z',
                 'duration_seconds' => 63,
                 'url' => 'https://videos.example/watch?v=video-1',
-                'unset' => ['url', 'category', 'url'],
+                'mature' => false,
+                'available_from' => '2025-11-20T12:00:00Z',
+                'countries' => ['allowed' => ['DE', 'AT', 'DE']],
+                'unset' => ['url', 'category', 'url', 'available_until'],
                 'unknown' => ['is' => 'ignored'],
             ]),
         );
@@ -48,7 +51,12 @@ final class ObservationParserTest extends TestCase
                 FixedClock::NOON - 86_400,
                 63,
                 'https://videos.example/watch?v=video-1',
-                ['category', 'url'],
+                ['category', 'url', 'available_until'],
+                [
+                    'mature' => false,
+                    'available_from' => FixedClock::NOON,
+                    'countries' => ['allowed' => ['DE', 'AT']],
+                ],
             ],
             array_values(
                 array_filter((array) $observation, static fn(mixed $value): bool => $value !== null),

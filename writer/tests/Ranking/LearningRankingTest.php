@@ -9,6 +9,7 @@ use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Ranking\ClickModel;
 use TrendVault\Writer\Ranking\CountedImpressions;
 use TrendVault\Writer\Ranking\Forecast;
@@ -150,6 +151,22 @@ final class LearningRankingTest extends TestCase
         $scores = array_column($this->publish(0.0), 'score', 'video_id');
         foreach ([array_key_first($scores), 'announced'] as $id) {
             new Removals($this->database)->remove(RemovalKind::Video, $id, 'a test', self::NOON);
+            unset($scores[$id]);
+
+            self::assertSame($scores, array_column($this->publish(0.0), 'score', 'video_id'));
+        }
+    }
+
+    #[Test]
+    public function a_video_that_may_not_be_shown_changes_no_other_score(): void
+    {
+        $this->observe(60);
+        $this->visitAll($this->publish(), 300);
+        $this->catalogue('announced', 'GB');
+        $this->see('GB', 'announced', 2, 200, 30);
+        $scores = array_column($this->publish(0.0), 'score', 'video_id');
+        foreach ([array_key_first($scores), 'announced'] as $id) {
+            new Restrictions($this->database)->say($id, 0, ['countries' => ['excluded' => ['GB']]], []);
             unset($scores[$id]);
 
             self::assertSame($scores, array_column($this->publish(0.0), 'score', 'video_id'));

@@ -107,8 +107,7 @@ final class ManyVideosTest extends TestCase
             ,
         );
         $lists = new RankedLists(self::NOON);
-        new RankableVideos($database, $lists, ['GB' => 10], self::NOON, mostCounted: 3)->offer(
-            self::NOON,
+        new RankableVideos($database, $lists, ['GB' => 10], self::NOON, self::NOON, mostCounted: 3)->offer(
             0.25,
         );
         $list = [...$lists->ranked()][0];

@@ -19,6 +19,7 @@ while (($line = fgets(STDIN)) !== false) {
     try {
         $parsed = $parser->parse($line);
         echo match (true) {
+        in_array(null, $parsed->restrictions ?? [], true) => 'held',
         $parsed instanceof Removal => 'removal',
         $parsed instanceof Announcement => 'catalogue',
         $parsed === true => 'complete',

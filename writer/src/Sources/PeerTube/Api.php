@@ -25,7 +25,7 @@ final class Api
         'sort' => '-trending',
         'isLocal' => 'true',
         'isLive' => 'false',
-        'nsfw' => 'false',
+        'nsfw' => 'both',
         'skipCount' => 'true',
         'count' => self::VIDEOS_PER_PAGE,
     ];

@@ -25,7 +25,7 @@ final class PeerTubeSource extends PlatformSource
     private const int MOST_FAILURES_IN_A_ROW = 2;
     private const int MOST_HOST_CHARACTERS = 100;
 
-    /** @var array<int, array{etag: ?string, item_count: int, videos: list<array<string, int|string>>}> what this run received, by number of the page */
+    /** @var array<int, array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>}> what this run received, by number of the page */
     private array $received = [];
     /** With which the next run begins. */
     private int $next = 0;
@@ -91,7 +91,7 @@ final class PeerTubeSource extends PlatformSource
 
     /**
      * @param int $first number of the page to begin with
-     * @return Generator<array{etag: ?string, item_count: int, videos: list<array<string, int|string>>}>
+     * @return Generator<array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>}>
      */
     private function pages(int $first): Generator
     {
@@ -142,7 +142,7 @@ final class PeerTubeSource extends PlatformSource
     }
 
     /**
-     * @return array{etag: ?string, item_count: int, videos: list<array<string, int|string>>}
+     * @return array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>}
      * @throws InstanceFailure
      */
     private function page(int $number): array
@@ -155,7 +155,7 @@ final class PeerTubeSource extends PlatformSource
     }
 
     /**
-     * @return array{etag: ?string, item_count: int, videos: list<array<string, int|string>>}
+     * @return array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>}
      * @throws InstanceFailure
      */
     private function read(Page $page, int $number): array
@@ -186,7 +186,7 @@ final class PeerTubeSource extends PlatformSource
     /**
      * The counts are those of now, also on a page that was not modified.
      *
-     * @param array<string, int|string> $fields
+     * @param array<string, bool|int|string> $fields
      */
     private function line(array $fields, string $region): string
     {
@@ -324,7 +324,7 @@ final readonly class KnownPages
         return $this->database->number($sql, [$this->host]) ?? 0;
     }
 
-    /** @return ?array{etag: ?string, item_count: int, videos: list<array<string, int|string>>} null when it is not known, or cannot be asked for by an entity tag */
+    /** @return ?array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>} null when it is not known, or cannot be asked for by an entity tag */
     public function find(int $number): ?array
     {
         /** @var ?array{etag: string, item_count: int, videos: string} $row */
@@ -334,7 +334,7 @@ final readonly class KnownPages
     }
 
     /**
-     * @param array<int, array{etag: ?string, item_count: int, videos: list<array<string, int|string>>}> $pages by number
+     * @param array<int, array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>}> $pages by number
      * @param int $next with which the next run begins
      * @param ?int $count of all pages; null when that is not known
      */
@@ -354,7 +354,7 @@ final readonly class KnownPages
         });
     }
 
-    /** @param array{etag: ?string, item_count: int, videos: list<array<string, int|string>>} $page */
+    /** @param array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>} $page */
     private function savePage(int $number, array $page): void
     {
         if ($page['etag'] === null) {
@@ -374,7 +374,7 @@ final readonly class KnownPages
         ]);
     }
 
-    /** @param list<array<string, int|string>> $videos */
+    /** @param list<array<string, bool|int|string>> $videos */
     private static function packed(array $videos): string
     {
         $flags = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR;
@@ -382,12 +382,12 @@ final readonly class KnownPages
         return base64_encode((string) gzcompress(json_encode($videos, $flags)));
     }
 
-    /** @return list<array<string, int|string>> */
+    /** @return list<array<string, bool|int|string>> */
     private static function unpacked(string $packed): array
     {
         $json = gzuncompress((string) base64_decode($packed), self::MOST_UNPACKED_BYTES);
 
-        /** @var ?list<array<string, int|string>> $videos as packed() had them; null when they are damaged */
+        /** @var ?list<array<string, bool|int|string>> $videos as packed() had them; null when they are damaged */
         $videos = json_decode((string) $json, true);
 
         return $videos ?? [];

@@ -70,7 +70,7 @@ final readonly class Video
      *
      * @param array<mixed> $item for which isOf() is true
      * @param int $now UTC seconds
-     * @return ?array<string, int|string>
+     * @return ?array<string, bool|int|string>
      */
     public static function fields(array $item, InstanceUrl $instance, int $now): ?array
     {
@@ -89,18 +89,18 @@ final readonly class Video
             'language' => self::language($item),
             'published_at' => self::publishedAt($item, $now),
             'duration_seconds' => self::count($item, 'duration'),
+            'mature' => is_bool($item['nsfw'] ?? false) ? $item['nsfw'] ?? false : 'not said',
             'thumb_base' => self::thumbnail($item, $instance->url),
             'url' => str_starts_with($instance->url, 'https:') ? "$instance->url/w/$short" : null,
         ];
 
-        return array_filter($fields, static fn(int|string|null $value): bool => $value !== null);
+        return array_filter($fields, static fn(bool|int|string|null $value): bool => $value !== null);
     }
 
     /** @param array<mixed> $item */
     private static function isForAll(array $item): bool
     {
-        return ($item['nsfw'] ?? false) === false &&
-            ($item['isLive'] ?? false) === false &&
+        return ($item['isLive'] ?? false) === false &&
             (self::part($item, 'privacy')['id'] ?? self::PUBLIC) === self::PUBLIC;
     }
 

@@ -43,7 +43,7 @@ final readonly class Api
         'maxResults' => '50',
         'fields' =>
             'etag,nextPageToken,items(id,snippet(publishedAt,title,channelTitle,categoryId,defaultAudioLanguage,defaultLanguage),' .
-            'statistics(viewCount,likeCount,commentCount),contentDetails(duration))',
+            'statistics(viewCount,likeCount,commentCount),contentDetails(duration,regionRestriction,contentRating(ytRating)))',
     ];
 
     private const float IDLE_TIMEOUT_SECONDS = 10.0;

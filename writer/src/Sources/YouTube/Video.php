@@ -42,6 +42,7 @@ final class Video
     {
         $id = self::text($item, 'id');
         $snippet = self::part($item, 'snippet');
+        $details = self::part($item, 'contentDetails');
         $fields = [
             'id' => $id,
             'region' => $region,
@@ -58,14 +59,33 @@ final class Video
             'language' =>
                 self::text($snippet, 'defaultAudioLanguage') ?? self::text($snippet, 'defaultLanguage'),
             'published_at' => self::text($snippet, 'publishedAt'),
-            'duration_seconds' => self::seconds(self::text(self::part($item, 'contentDetails'), 'duration')),
+            'duration_seconds' => self::seconds(self::text($details, 'duration')),
+            'mature' => self::text(self::part($details, 'contentRating'), 'ytRating') === 'ytAgeRestricted',
+            'countries' => self::countries($details['regionRestriction'] ?? []),
             'thumb_base' => $id === null ? null : "https://i.ytimg.com/vi/$id/hqdefault.jpg",
         ];
 
         return json_encode(
-            array_filter($fields, static fn(int|string|null $value): bool => $value !== null),
+            array_filter($fields, static fn(mixed $value): bool => $value !== null),
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );
+    }
+
+    /**
+     * What cannot be read holds the video back.
+     *
+     * @return array<string, list<string>>|string
+     */
+    private static function countries(mixed $restriction): array|string
+    {
+        foreach (['allowed' => 'allowed', 'blocked' => 'excluded'] as $theirs => $ours) {
+            $codes = is_array($restriction) ? $restriction[$theirs] ?? null : null;
+            if (is_array($codes) && array_filter($codes, is_string(...)) === $codes) {
+                return [$ours => array_values($codes)];
+            }
+        }
+
+        return $restriction === [] ? ['excluded' => []] : 'not said';
     }
 
     /**

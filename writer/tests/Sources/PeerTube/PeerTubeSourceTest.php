@@ -30,6 +30,7 @@ final class PeerTubeSourceTest extends PeerTubeTestCase
                     'language' => 'de',
                     'published_at' => '2025-11-01T11:52:46Z',
                     'duration_seconds' => 254,
+                    'mature' => false,
                     'thumb_base' => "http://{$this->instance->host}/lazy-static/thumbnails/9c9de5e8-0a1e-484a-b099-000000000007.jpg",
                     'region' => 'DE',
                     'observed_at' => '2025-11-20T12:00:00Z',
@@ -53,7 +54,7 @@ final class PeerTubeSourceTest extends PeerTubeTestCase
                 'sort' => '-trending',
                 'isLocal' => 'true',
                 'isLive' => 'false',
-                'nsfw' => 'false',
+                'nsfw' => 'both',
                 'skipCount' => 'true',
                 'count' => '100',
             ],
@@ -81,7 +82,7 @@ final class PeerTubeSourceTest extends PeerTubeTestCase
     }
 
     #[Test]
-    public function what_is_sensitive_live_not_public_or_of_another_instance_is_left_out(): void
+    public function what_is_live_not_public_or_of_another_instance_is_left_out_and_what_is_sensitive_is_mature(): void
     {
         $this->instance->hold(
             [
@@ -99,7 +100,8 @@ final class PeerTubeSourceTest extends PeerTubeTestCase
             ['unfiltered' => true],
         );
 
-        self::assertSame(['1 DE'], $this->places('#DE'));
+        self::assertSame(['1 DE', '2 DE'], $this->places('#DE'));
+        self::assertSame([false, true], array_column($this->read('#DE'), 'mature'));
         self::assertNull($this->failure);
     }
 

@@ -55,10 +55,10 @@ final class VideoTest extends PlatformVideoTestCase
     }
 
     #[Test]
-    public function what_is_sensitive_live_or_not_public_is_left_out(): void
+    public function what_is_live_or_not_public_is_left_out(): void
     {
         $instance = InstanceUrl::read('peertube:https://tube.example');
-        $changes = [['nsfw' => true], ['isLive' => true], ['privacy' => ['id' => 2]], ['shortUUID' => 'x~y']];
+        $changes = [['isLive' => true], ['privacy' => ['id' => 2]], ['shortUUID' => 'x~y']];
         foreach ($changes as $change) {
             self::assertNull(Video::fields([...self::ITEM, ...$change], $instance, FixedClock::NOON));
         }

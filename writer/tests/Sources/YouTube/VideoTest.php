@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Sources\YouTube;
 
 use PHPUnit\Framework\Attributes\Test;
+use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Sources\YouTube\Video;
 use TrendVault\Writer\Tests\Sources\PlatformVideoTestCase;
 use TrendVault\Writer\Tests\Support\FixedClock;
@@ -25,5 +26,31 @@ final class VideoTest extends PlatformVideoTestCase
         $deep = json_decode(str_repeat('[', 500) . str_repeat(']', 500), true);
 
         self::expectLine(Video::line(['id' => $deep, 'snippet' => ['title' => $deep]], 'GB', 0), 'GB');
+    }
+
+    #[Test]
+    public function where_it_may_be_played_and_by_whom_is_said_and_what_cannot_be_read_holds_it_back(): void
+    {
+        $item = StubServer::page(['aaa'])['body']['items'][0];
+        foreach (
+            [
+                [['allowed' => ['DE', 'AT']], ['allowed' => ['DE', 'AT']]],
+                [['blocked' => ['DE']], ['excluded' => ['DE']]],
+                [['blocked' => 'DE'], null],
+                [['blocked' => [5]], null],
+                ['DE', null],
+                [[], false],
+            ]
+            as [$theirs, $ours]
+        ) {
+            $item['contentDetails'] = [
+                'regionRestriction' => $theirs,
+                'contentRating' => ['ytRating' => 'ytAgeRestricted'],
+            ];
+            $line = new ObservationParser(['GB' => true], FixedClock::NOON)->parse(
+                Video::line($item, 'GB', FixedClock::NOON),
+            );
+            self::assertSame(['mature' => true, 'countries' => $ours], $line->restrictions ?? null);
+        }
     }
 }

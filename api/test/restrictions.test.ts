@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { explanationUrl } from "@trendvault/contract/queries";
+import { DatabaseBuilder } from "@trendvault/kit/database";
+import { until } from "@trendvault/kit/machine";
+import { openTestOrigin, type TestOrigin, testTime } from "@trendvault/kit/origin";
+import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
+
+const random = new Random();
+const ids = Array.from({ length: 24 }, (_, index) => `clip-${String(index).padStart(2, "0")}`);
+const listed = ids.map((id) => ({ id }));
+const targets = [
+  "/api/trending?region=GB&limit=50",
+  "/api/trending?region=GB&limit=50&fields=snippet",
+  "/api/trending?region=GB&limit=10&cursor=1-10",
+  "/?region=GB&limit=50",
+  "/feeds/GB.atom",
+  "/api/export/GB.ndjson?window=day",
+  ...ids.map((id) => `/api/videos/${id}`),
+  ...ids.map((id) => explanationUrl(id, { region: "GB", window: "day" })),
+];
+
+let builder: DatabaseBuilder;
+let origin: TestOrigin;
+let now: number; // Unix seconds
+
+beforeEach(async () => {
+  now = Math.floor(testTime / 1000);
+  builder = new DatabaseBuilder();
+  for (let generation = 0; generation < 2; generation++) builder.publish([{ region: "GB", videos: listed }]);
+});
+afterEach(() => {
+  origin.watcher.close();
+  builder.remove();
+});
+
+type Restriction = { from: number | null; end: number | null; reason: string | null };
+
+/** Stores drawn restrictions, and opens an origin. No time begins while the test lasts: the writer lists a video from then on. */
+async function restrict(): Promise<Map<string, Restriction>> {
+  const restrictions = new Map<string, Restriction>();
+  for (const id of ids) {
+    const from = random.pick([null, null, now - random.below(100), now + 100_000]);
+    const end = random.pick([
+      null,
+      now - random.below(3),
+      now + 1 + random.below(40),
+      now + random.below(100_000),
+    ]);
+    const reason = random.pick([null, null, null, null, "mature"]);
+    restrictions.set(id, { from, end, reason });
+    const values = [from, end, reason, id];
+    builder.database.run(
+      "UPDATE videos SET available_from = ?, available_until = ?, held_because = ? WHERE id = ?",
+      values,
+    );
+  }
+  origin = await openTestOrigin(builder.path);
+  return restrictions;
+}
+
+/** Moves the clock, and waits until the origin has seen it. Nobody writes meanwhile. */
+async function pass(seconds: number): Promise<void> {
+  now += seconds;
+  origin.pass(seconds * 1000);
+  await until(() => {
+    origin.pass(0);
+    return (origin.cache.snapshot?.generation.endsAt ?? 0) > now;
+  });
+}
+
+function isShown({ from, end, reason }: Restriction): boolean {
+  return reason === null && (from ?? now) <= now && (end ?? Infinity) > now;
+}
+
+test(`a video is in nothing before its time, after it, and while it is held back (seed ${testSeed})`, async () => {
+  const restrictions = await restrict();
+  for (let draw = 0; draw < drawsOf({ usual: 12, long: 200 }); draw++) {
+    await pass(random.below(5));
+    const shown = ids.filter((id) => isShown(restrictions.get(id) as Restriction));
+    for (const target of targets) {
+      const response = await origin.ask(target);
+      const text = await response.text();
+      const named = ids.filter((id) => response.status === 200 && text.includes(id));
+      const isAbout = (id: string) =>
+        target.includes("clip")
+          ? target.includes(id)
+          : !target.includes("cursor") || (ids.indexOf(id) >= 10 && ids.indexOf(id) < 20);
+      expect([target, now, named]).toEqual([target, now, shown.filter(isAbout)]);
+    }
+  }
+});
+
+/** Seconds from `max-age` on, stale ones included. */
+function longestUse(field: string | null): number {
+  const seconds = (name: string) => Number(new RegExp(`${name}=(\\d+)`).exec(field ?? "")?.[1] ?? 0);
+  return seconds("max-age") + Math.max(seconds("stale-while-revalidate"), seconds("stale-if-error"));
+}
+
+test(`an answer may be used until the first of its videos ends, also when it is signed again (seed ${testSeed})`, async () => {
+  const restrictions = await restrict();
+  for (let draw = 0; draw < drawsOf({ usual: 8, long: 100 }); draw++) {
+    await pass(random.pick([0, 1, 59, 299, 301, 3600, 40_000]));
+    for (const target of targets) {
+      const { status, headers, text } = await askFor(target);
+      const ends = ids.flatMap((id) => (text.includes(id) ? (restrictions.get(id)?.end ?? []) : []));
+      const left = Math.min(86_520, ...ends.map((end) => end - now));
+      if (status !== 200) continue;
+      const signedAt = Number(/created=(\d+)/.exec(headers.get("signature-input") ?? "")?.[1]);
+      const use = longestUse(headers.get("trendvault-cache-control"));
+      expect([target, now, signedAt + use <= now + left]).toEqual([target, now, true]);
+      expect(longestUse(headers.get("cdn-cache-control"))).toBe(use);
+      expect(longestUse(headers.get("cache-control"))).toBe(Math.min(90, use));
+      const tag = headers.get("etag") ?? "";
+      const again = await origin.ask(target, { headers: { "if-none-match": tag } });
+      expect([again.status, longestUse(again.headers.get("cdn-cache-control"))]).toEqual([304, use]);
+    }
+  }
+});
+
+async function askFor(target: string) {
+  const response = await origin.ask(target);
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+test("where a video may be played is in what names it, and nothing is where that is everywhere", async () => {
+  const countries = { excluded: ["FR"] };
+  builder.database.run("UPDATE videos SET countries = ? WHERE id = ?", [
+    JSON.stringify(countries),
+    ids[3] ?? "",
+  ]);
+  origin = await openTestOrigin(builder.path);
+  type Named = { id: string; countries?: object };
+  for (const fields of ["", "&fields=snippet", "&fields=chart"]) {
+    const page = await origin.ask(`/api/trending?region=GB&limit=50${fields}`);
+    const { items } = (await page.json()) as { items: Named[] };
+    for (const item of items)
+      expect([item.id, item.countries]).toEqual([item.id, item.id === ids[3] ? countries : undefined]);
+  }
+  const one = (await (await origin.ask(`/api/videos/${ids[3]}`)).json()) as Named;
+  const other = (await (await origin.ask(`/api/videos/${ids[4]}`)).json()) as Named;
+  expect([one.countries, "countries" in other]).toEqual([countries, false]);
+});

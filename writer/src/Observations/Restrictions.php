@@ -1,0 +1,136 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Observations;
+
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Time\Rfc3339;
+
+/**
+ * When and where a video may be shown. Each source has its own say, in the table restrictions, and what all say together
+ * is in columns of videos: whoever restricts more counts.
+ */
+final readonly class Restrictions
+{
+    /** What reason() reads, of the table v. */
+    public const string COLUMNS = 'v.held_because, v.available_from, v.available_until, v.countries';
+
+    private const string FIND = 'SELECT fields FROM restrictions WHERE video_id = ? AND source = ?';
+    private const string FIND_ALL = 'SELECT fields FROM restrictions WHERE video_id = ? ORDER BY source';
+    private const string SAVE = <<<'SQL'
+    INSERT INTO restrictions (video_id, source, fields) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET fields = excluded.fields
+    SQL;
+    private const string DELETE = 'DELETE FROM restrictions WHERE video_id = ? AND source = ?';
+    private const string JOIN = 'UPDATE videos SET held_because = ?, available_from = ?, available_until = ?, countries = ? WHERE id = ?';
+    /** How many videos are in no list, by the reason in their lines. */
+    public const string HELD = 'SELECT held_because AS reason, count(*) AS videos FROM videos WHERE held_because IS NOT NULL GROUP BY 1 ORDER BY 1';
+
+    public function __construct(private Database $database) {}
+
+    /**
+     * Stores what a source's line says of a known video. A field that it does not have stays.
+     *
+     * @param array<string, mixed> $said by field: false for no restriction, null for a bad value
+     * @param list<string> $unset fields that the source takes back
+     */
+    public function say(string $videoId, int $source, array $said, array $unset): void
+    {
+        $stored = $this->database->text(self::FIND, [$videoId, $source]);
+        $before = $stored === null ? [] : self::decode($stored);
+        $fields = [];
+        foreach (ObservationParser::RESTRICTING as $name) {
+            $of = match (true) {
+                array_key_exists($name, $said) => $said,
+                in_array($name, $unset, true) => [],
+                default => $before,
+            };
+            if (array_key_exists($name, $of) && $of[$name] !== false) {
+                $fields[$name] = $of[$name];
+            }
+        }
+        $text = $fields === [] ? null : json_encode($fields, JSON_THROW_ON_ERROR);
+        if ($text !== $stored) {
+            $this->database->run(
+                $text === null ? self::DELETE : self::SAVE,
+                $text === null ? [$videoId, $source] : [$videoId, $source, $text],
+            );
+            $this->join($videoId);
+        }
+    }
+
+    /**
+     * Why a video may not be listed; null when it may.
+     *
+     * @param array{held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string, ...} $row
+     * @param string $country of the region; ISO 3166-1 alpha-2
+     * @param int $now UTC seconds
+     */
+    public static function reason(array $row, string $country, int $now): ?string
+    {
+        [$from, $until, $countries] = [$row['available_from'], $row['available_until'], $row['countries']];
+
+        return match (true) {
+            $row['held_because'] !== null => "it is held back: {$row['held_because']}",
+            $from !== null && $from > $now => 'it is available from ' . Rfc3339::format($from),
+            $until !== null && $until <= $now => 'it was available until ' . Rfc3339::format($until),
+            $countries !== null &&
+                str_contains($countries, "\"$country\"") !== str_starts_with($countries, '{"allowed"')
+                => "it may not be played in $country",
+            default => null,
+        };
+    }
+
+    private function join(string $videoId): void
+    {
+        [$reasons, $from, $until, $allowed, $excluded] = [[], null, null, null, []];
+        foreach ($this->database->texts(self::FIND_ALL, [$videoId]) as $text) {
+            $fields = self::decode($text);
+            foreach (array_keys($fields, null, true) as $name) {
+                $reasons[] = "bad $name";
+            }
+            if ($fields['mature'] ?? false) {
+                $reasons[] = 'mature';
+            }
+            $from = max($from, $fields['available_from'] ?? null);
+            $until = min($until ?? PHP_INT_MAX, $fields['available_until'] ?? PHP_INT_MAX);
+            /** @var array{allowed?: list<string>, excluded?: list<string>} $countries */
+            $countries = $fields['countries'] ?? [];
+            if (isset($countries['allowed'])) {
+                $allowed = array_intersect($allowed ?? $countries['allowed'], $countries['allowed']);
+            }
+            $excluded = [...$excluded, ...$countries['excluded'] ?? []];
+        }
+        sort($reasons);
+        $this->database->run(self::JOIN, [
+            $reasons === [] ? null : implode(', ', array_unique($reasons)),
+            $from,
+            $until === PHP_INT_MAX ? null : $until,
+            self::countries($allowed, $excluded),
+            $videoId,
+        ]);
+    }
+
+    /**
+     * @param ?array<string> $allowed null for all
+     * @param list<string> $excluded
+     */
+    private static function countries(?array $allowed, array $excluded): ?string
+    {
+        $codes = array_unique($allowed === null ? $excluded : array_diff($allowed, $excluded));
+        sort($codes);
+
+        return $allowed === null && $codes === []
+            ? null
+            : json_encode([$allowed === null ? 'excluded' : 'allowed' => $codes], JSON_THROW_ON_ERROR);
+    }
+
+    /** @return array<string, mixed> */
+    private static function decode(string $fields): array
+    {
+        /** @var array<string, mixed> $decoded an object */
+        $decoded = json_decode($fields, true, flags: JSON_THROW_ON_ERROR);
+
+        return $decoded;
+    }
+}

@@ -1,0 +1,353 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Ingest;
+
+use Override;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use Random\Randomizer;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Ingest\ObservationStore;
+use TrendVault\Writer\Ingest\SourceIngestion;
+use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Observations\Restrictions;
+use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Retention\Pruning;
+use TrendVault\Writer\Sources\Source;
+use TrendVault\Writer\Tests\Support\Draws;
+use TrendVault\Writer\Tests\Support\FixedClock;
+use TrendVault\Writer\Tests\Support\MigratedDatabase;
+use TrendVault\Writer\Tests\Support\TemporaryFolder;
+use TrendVault\Writer\Time\Rfc3339;
+
+final class RestrictionsTest extends TestCase
+{
+    private const array SOURCES = ['spool:/a', 'spool:/b', ObservationStore::BY_HAND];
+    private const array IDS = ['7', 'a', 'b'];
+    private const array BAD = [
+        'mature' => ['yes', 1, []],
+        'available_from' => ['tomorrow', 20, '2026-11-20', true],
+        'available_until' => ['never', '1969-12-31T23:59:59Z', ['2026-11-20T10:00:00Z']],
+        'countries' => [
+            'DE',
+            ['DE'],
+            [],
+            ['allowed' => 'DE'],
+            ['allowed' => ['de']],
+            ['excluded' => ['DE', 'GBR']],
+            ['allowed' => ['DE'], 'excluded' => ['GB']],
+            ['denied' => ['DE']],
+        ],
+    ];
+
+    private Database $database;
+    private FixedClock $clock;
+    private TemporaryFolder $folder;
+    private Randomizer $random;
+
+    #[Override]
+    protected function setUp(): void
+    {
+        $this->folder = new TemporaryFolder();
+        $this->random = Draws::randomizer();
+        $this->begin();
+    }
+
+    private function begin(): void
+    {
+        $this->database = MigratedDatabase::inMemory();
+        $this->clock = new FixedClock();
+    }
+
+    #[Test]
+    public function a_video_is_in_the_lists_that_no_source_keeps_it_out_of(): void
+    {
+        for ($series = Draws::count(usual: 20, long: 1000); $series > 0; $series--) {
+            $this->begin();
+            [$said, $log] = [array_fill_keys(self::IDS, []), ''];
+            for ($step = 0; $step < 20; $step++) {
+                $this->clock->now += $this->random->getInt(1, 400);
+                $source = $this->pick(self::SOURCES);
+                $id = $this->pick(self::IDS);
+                $fields = $this->fields();
+                $unset = array_values(
+                    array_filter(
+                        ObservationParser::RESTRICTING,
+                        fn(): bool => $this->random->getInt(0, 3) === 0,
+                    ),
+                );
+                $line = [...$this->line($id), ...$fields, 'unset' => $unset];
+                $log .= "\n{$this->clock->now} $source " . json_encode($line, JSON_UNESCAPED_SLASHES);
+                $before = $said[$id][$source] ?? [];
+                $said[$id][$source] = [
+                    ...array_diff_key($before, array_flip($unset)),
+                    ...array_filter(
+                        $fields,
+                        static fn(mixed $value): bool => $value !== null && $value !== '',
+                    ),
+                ];
+                $result = $this->ingest($source, [$line]);
+                self::assertSame([], $result['rejections'], $log);
+                $message = Draws::hint() . $log;
+                foreach (['DE', 'GB'] as $region) {
+                    foreach ([...$this->ends(), $this->clock->now] as $now) {
+                        $allowed = self::allowed($said, $region, $now);
+                        self::assertSame(
+                            $allowed,
+                            $this->mayBeListed($region, $now),
+                            "$region at $now, $message",
+                        );
+                    }
+                }
+            }
+            new RankingPublisher($this->database)->publish($this->clock->now);
+            foreach (['DE', 'GB'] as $region) {
+                self::assertSame(
+                    self::allowed($said, $region, $this->clock->now),
+                    $this->listed($region),
+                    $message,
+                );
+            }
+        }
+    }
+
+    /**
+     * @param array<array-key, array<string, array<string, mixed>>> $said by id, source and field
+     * @return list<string> the ids that may be listed, in order
+     */
+    private static function allowed(array $said, string $country, int $now): array
+    {
+        $isAllowed = static fn(string $id): bool => $said[$id] !== [] &&
+            array_all($said[$id], static fn(array $fields): bool => self::allows($fields, $country, $now));
+
+        return array_values(array_filter(self::IDS, $isAllowed));
+    }
+
+    /** @return list<string> */
+    private function mayBeListed(string $country, int $now): array
+    {
+        $ids = [];
+        foreach (
+            $this->database->rows('SELECT id, ' . Restrictions::COLUMNS . ' FROM videos AS v ORDER BY id')
+            as $row
+        ) {
+            /** @var array{id: string, held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string} $row */
+            if (Restrictions::reason($row, $country, $now) === null) {
+                $ids[] = $row['id'];
+            }
+        }
+
+        return $ids;
+    }
+
+    /** @return list<int> the times at which something begins or ends, and the seconds beside them */
+    private function ends(): array
+    {
+        return $this->database->integers(
+            <<<'SQL'
+            SELECT at + value FROM (SELECT available_from AS at FROM videos UNION SELECT available_until FROM videos)
+            JOIN json_each('[-1, 0, 1]') WHERE at IS NOT NULL
+            SQL
+            ,
+        );
+    }
+
+    /** @return iterable<string, array{string, mixed}> */
+    public static function badValues(): iterable
+    {
+        foreach (self::BAD as $field => $values) {
+            foreach ($values as $value) {
+                yield "$field: " . json_encode($value) => [$field, $value];
+            }
+        }
+    }
+
+    #[Test]
+    #[DataProvider('badValues')]
+    public function a_bad_value_holds_the_video_back_until_its_source_corrects_it(
+        string $field,
+        mixed $value,
+    ): void {
+        $line = ['id' => 'a', 'region' => 'GB', 'views' => 10, ...self::described()];
+        $result = $this->ingest('spool:/a', [[...$line, ...$this->at(0), $field => $value]]);
+        self::assertSame(
+            [['accepted' => 1], [], [$field => 1]],
+            [$result['counts'], $result['rejections'], $result['held']],
+        );
+        self::assertSame("bad $field", $this->database->text('SELECT held_because FROM videos'));
+
+        $this->ingest('spool:/b', [[...$line, ...$this->at(60), 'unset' => [$field]]]);
+        self::assertSame("bad $field", $this->database->text('SELECT held_because FROM videos'));
+        $this->ingest('spool:/a', [[...$line, ...$this->at(120)]]);
+        self::assertSame("bad $field", $this->database->text('SELECT held_because FROM videos'));
+        $this->ingest('spool:/a', [[...$line, ...$this->at(120), 'unset' => [$field]]]);
+        self::assertNull($this->database->text('SELECT held_because FROM videos'));
+    }
+
+    #[Test]
+    public function a_count_of_the_same_time_may_say_more_of_the_video_and_an_older_one_does_not(): void
+    {
+        $line = ['id' => 'a', 'region' => 'GB', 'views' => 10, ...self::described()];
+        $this->ingest('spool:/a', [[...$line, ...$this->at(60)]]);
+        $this->ingest('spool:/a', [[...$line, ...$this->at(0), 'mature' => true]]);
+        self::assertNull($this->database->text('SELECT held_because FROM videos'));
+        $this->ingest('spool:/a', [[...$line, ...$this->at(60), 'mature' => true]]);
+        self::assertSame('mature', $this->database->text('SELECT held_because FROM videos'));
+    }
+
+    #[Test]
+    public function a_fraction_of_a_second_neither_lets_a_video_appear_early_nor_stay_long(): void
+    {
+        $second = '2026-11-20T10:00:00';
+        $this->ingest('spool:/a', [
+            [...$this->line('a'), 'available_from' => "$second.250Z", 'available_until' => "$second.750Z"],
+            [...$this->line('b'), 'available_from' => "$second.000Z"],
+        ]);
+        $time = Rfc3339::parse("{$second}Z");
+        self::assertSame(
+            [[$time + 1, $time], [$time, null]],
+            array_map(
+                array_values(...),
+                $this->database->rows('SELECT available_from, available_until FROM videos ORDER BY id'),
+            ),
+        );
+    }
+
+    #[Test]
+    public function a_source_that_restricts_something_is_remembered_for_as_long_as_the_video(): void
+    {
+        $this->ingest('spool:/a', [[...$this->line('a'), 'mature' => true]]);
+        $this->ingest('spool:/b', [$this->line('a'), $this->line('b')]);
+        $later = $this->clock->now + 1;
+        new Pruning($this->database)->prune($later, 0);
+        self::assertSame(['spool:/a'], $this->database->texts('SELECT name FROM sources'));
+        new Pruning($this->database)->prune($later, 0);
+        self::assertSame(
+            [0, []],
+            [
+                $this->database->number('SELECT count(*) FROM restrictions'),
+                $this->database->texts('SELECT name FROM sources'),
+            ],
+        );
+    }
+
+    /** @param array<string, mixed> $said */
+    private static function allows(array $said, string $country, int $now): bool
+    {
+        foreach ($said as $field => $value) {
+            if (in_array($value, self::BAD[$field], true)) {
+                return false;
+            }
+        }
+        /** @var array{allowed?: list<string>, excluded?: list<string>} $countries */
+        $countries = $said['countries'] ?? [];
+        $from = Rfc3339::parse((string) ($said['available_from'] ?? '1970-01-01T00:00:00Z'));
+        $until = Rfc3339::parse((string) ($said['available_until'] ?? '9999-12-31T00:00:00Z'));
+
+        return ($said['mature'] ?? false) === false &&
+            $from <= $now &&
+            $now < $until &&
+            in_array($country, $countries['allowed'] ?? [$country], true) &&
+            !in_array($country, $countries['excluded'] ?? [], true);
+    }
+
+    /** @return array<string, mixed> */
+    private function fields(): array
+    {
+        $seconds = fn(int $sign): int => $this->pick([0, 1, 2, $sign * $this->random->getInt(-2000, 400)]);
+        $time = fn(string $field): string => Rfc3339::format(
+            $this->clock->now + $seconds($field === 'available_until' ? -1 : 1),
+        );
+        $countries = fn(): array => array_values(
+            array_filter(['AT', 'DE', 'GB'], fn(): bool => $this->random->getInt(0, 2) > 0),
+        );
+        $fields = [];
+        foreach (ObservationParser::RESTRICTING as $field) {
+            $fields[$field] = match ($this->random->getInt(0, 29)) {
+                0 => $this->pick(self::BAD[$field]),
+                1, 2, 3, 4, 5, 6, 7 => match ($field) {
+                    'mature' => $this->pick([true, false, false]),
+                    'countries' => $this->pick([['allowed' => $countries()], ['excluded' => $countries()]]),
+                    default => $time($field),
+                },
+                default => $this->pick([null, '']),
+            };
+        }
+
+        return $fields;
+    }
+
+    /** @return array<string, mixed> of a catalogue, or of a count: the video is in both regions in the end */
+    private function line(string $id): array
+    {
+        return ['id' => $id, 'regions' => ['DE', 'GB'], ...self::described()];
+    }
+
+    /** @return array<string, string> */
+    private static function described(): array
+    {
+        return ['title' => 'T', 'channel' => 'C', 'thumb_base' => 'https://t.example/v'];
+    }
+
+    /** @return array{observed_at: string} */
+    private function at(int $seconds): array
+    {
+        return ['observed_at' => Rfc3339::format($this->clock->now + $seconds)];
+    }
+
+    /** @return list<string> the ids of a list, in order */
+    private function listed(string $region): array
+    {
+        return $this->database->texts(
+            "SELECT video_id FROM trending WHERE generation = (SELECT max(id) FROM generations)
+             AND region = ? AND window = 'day' AND category = '' ORDER BY video_id",
+            [$region],
+        );
+    }
+
+    /**
+     * @param list<array<string, mixed>> $lines
+     * @return array{counts: array<string, int>, rejections: array<string, int>, held: array<string, int>, ...}
+     */
+    private function ingest(string $name, array $lines): array
+    {
+        $run = MigratedDatabase::beginRun($this->database);
+        $parser = new ObservationParser(['DE' => true, 'GB' => true], $this->clock->now);
+        $store = new ObservationStore($this->database, $this->clock->now, self::SOURCES);
+        $source = new class (array_map(json_encode(...), $lines)) extends Source {
+            /** @param list<string> $lines */
+            public function __construct(private readonly array $lines) {}
+
+            #[Override]
+            public function name(): string
+            {
+                return 'drawn';
+            }
+
+            #[Override]
+            public function lines(): iterable
+            {
+                yield from array_combine(range(1, count($this->lines)), $this->lines);
+            }
+        };
+
+        return new SourceIngestion($this->database, $run, $parser, $store, $this->folder->path)->ingest(
+            $source,
+            static fn(): null => null,
+            $name,
+        );
+    }
+
+    /**
+     * @template T
+     * @param non-empty-list<T> $values
+     * @return T
+     */
+    private function pick(array $values): mixed
+    {
+        return $values[$this->random->getInt(0, count($values) - 1)];
+    }
+}
