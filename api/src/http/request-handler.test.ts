@@ -370,6 +370,8 @@ describe("the signature of the edge", () => {
       expect([first, second, status]).toEqual([first, second, 403]);
     }
     expect(await ask(`x-edge-signature: ${right.toUpperCase()}\r\n`)).toBe(403);
+    for (const wrong of [`${right.slice(0, -1)}\u00e9`, `${right}A`, right.slice(0, -1), right.repeat(9)])
+      expect(await ask(`x-edge-signature: ${wrong}\r\n`)).toBe(403);
     expect(await ask("x-edge-signature:\r\n")).toBe(403);
     expect(await ask(`x-edge-signature: ${right}\r\n`)).toBe(200);
     client.close();

@@ -8,7 +8,7 @@ import {
   refusalDetails,
   traceparentHeader,
 } from "@trendvault/contract/http";
-import { equalInConstantTime, type KeyRing } from "@trendvault/contract/keys";
+import type { KeyRing } from "@trendvault/contract/keys";
 import { describeProblem, type ProblemKind, problemContentType } from "@trendvault/contract/problem";
 import { acceptedSignatures, edgeMinute, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
@@ -187,25 +187,35 @@ function forMethod({ method }: Request, response: Response): Response {
 
 /**
  * Compares the header of a request with the few values that the edge can send now: three for each key of the ring,
- * computed once a minute. `now` gives Unix time in milliseconds.
+ * computed once a minute. `now` gives Unix time in milliseconds. Bun compares bytes, in a time that depends on their
+ * number only: in JavaScript, which no worker optimises, that took half a microsecond.
  */
 function edgeVerifier(ring: KeyRing, now: () => number): (request: Request) => boolean {
   const hashers = [...ring].map(([kid, key]) => ({ kid, hasher: new Bun.CryptoHasher("sha256", key) }));
   let minute = Number.NaN;
-  let accepted: string[] = [];
+  let accepted: Uint8Array[] = [];
+  const encoder = new TextEncoder();
+  const received = new Uint8Array(longestSignature);
   return (request) => {
     const header = request.headers.get(edgeSignatureHeader);
     if (header === null) return false;
     const current = edgeMinute(now() / 1000);
     if (current !== minute) {
-      accepted = hashers.flatMap(({ kid, hasher }) =>
-        acceptedSignatures(kid, current, (text) => hasher.copy().update(text).digest("base64url")),
-      );
+      accepted = hashers
+        .flatMap(({ kid, hasher }) =>
+          acceptedSignatures(kid, current, (text) => hasher.copy().update(text).digest("base64url")),
+        )
+        .map((signature) => encoder.encode(signature));
       minute = current;
     }
-    return accepted.some((signature) => equalInConstantTime(header, signature)); // which one is no secret
+    const { written } = encoder.encodeInto(header, received);
+    const bytes = received.subarray(0, written);
+    // Which one is no secret.
+    return accepted.some((one) => one.length === written && crypto.timingSafeEqual(bytes, one));
   };
 }
+
+const longestSignature = 128; // bytes: with the longest id of a key it has 72, and what fills this is none
 
 const unsignedRequest = new Refusal(
   "edge-signature",
