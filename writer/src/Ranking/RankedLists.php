@@ -174,6 +174,7 @@ final class RankedLists
     ): ?string {
         $isAdmitted = false;
         $isClosed = true;
+        $upper = $isTried ? $rate->upper() : 0.0;
         foreach ($targets->byWindow as [$window, $lists]) {
             $score = $model->score($contender, $rate, $window);
             $candidate = $isTried ? self::candidate($contender, $score, $rate) : null;
@@ -184,7 +185,7 @@ final class RankedLists
                 } elseif ($isClosed) {
                     $isClosed = $list->isClosed($score, $contender->videoId);
                 }
-                if ($isTried && $candidate !== null && $list->addTrial($candidate)) {
+                if ($isTried && $candidate !== null && $list->addTrial($candidate, $upper)) {
                     $isAdmitted = true;
                 }
             }

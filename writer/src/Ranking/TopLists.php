@@ -111,7 +111,6 @@ final class TopList
 {
     /** So many are kept of those that may be tried: all ranks that visitors see, twice, and those that have earned one. */
     private const int TRIALS = 150;
-    private const float TRIAL_DEVIATIONS = 3.0;
 
     /** @var list<Candidate> */
     private array $candidates = [];
@@ -161,12 +160,11 @@ final class TopList
     /**
      * Adds a video that may get a place which it has not earned.
      *
+     * @param float $upper what its rate may turn out to be
      * @return bool false when there are enough that are more promising
      */
-    public function addTrial(Candidate $candidate): bool
+    public function addTrial(Candidate $candidate, float $upper): bool
     {
-        $rate = $candidate->clickRate();
-        $upper = $rate->mean + self::TRIAL_DEVIATIONS * $rate->deviation;
         $end = $this->trialEnd;
         if (
             $end !== null &&

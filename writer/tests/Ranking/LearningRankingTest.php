@@ -128,6 +128,25 @@ final class LearningRankingTest extends TestCase
     }
 
     #[Test]
+    public function what_nobody_has_seen_is_tried_where_hundreds_were_opened_once(): void
+    {
+        foreach (range(1, 700) as $number) {
+            $this->catalogue("video-$number", 'GB', self::NOON - 3_600_000);
+            if ($number <= 400) {
+                [$impressions, $clicks] =
+                    $number <= 60 ? [200, 8 + ($number % 30)] : [10, $number <= 220 ? 1 : 0];
+                $this->see('GB', "video-$number", 1 + ($number % 48), $impressions, $clicks);
+            }
+        }
+        $unseen = 0;
+        foreach (array_slice($this->publish(), 0, 48) as ['video_id' => $id]) {
+            $unseen += (int) substr($id, 6) > 400 ? 1 : 0;
+        }
+
+        self::assertGreaterThan(4, $unseen);
+    }
+
+    #[Test]
     public function the_same_database_gives_the_same_list_and_names_the_formula(): void
     {
         $this->observe(100);
