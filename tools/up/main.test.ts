@@ -67,7 +67,7 @@ test.each<[string, (path: string) => unknown]>([
 });
 
 test("an origin that is killed takes the stack down, and is named", async () => {
-  const stack = await start(["--source", sourceFile(twoVideos), "--port", String(await freePort())]);
+  const stack = await start(["--source", sourceFile(twoVideos)]);
   await stack.waitForOutput("TrendVault is up.");
   const [origin] = childrenOf(stack.pid);
   process.kill(Number(origin), "SIGKILL");
@@ -141,7 +141,7 @@ test("a source that ends early gives a message, and what it delivered until then
 
 test("Ctrl-C while the database is being filled ends it, and leaves no half-filled database", async () => {
   const db = newDatabasePath();
-  const stack = await start(["--db", db, "--port", String(await freePort())]); // the demo takes seconds
+  const stack = await start(["--db", db]); // the demo takes seconds
   while (Bun.file(`${db}-wal`).size < 1_000_000) await Bun.sleep(20); // until it writes
   expect(await stack.stop("SIGINT")).toBe(0);
   expect(existsSync(db)).toBe(false);
@@ -175,7 +175,7 @@ test("real view counts are not mixed with the demo's in a later run without a so
   ]);
   await first.waitForOutput("TrendVault is up.");
   await first.stop("SIGTERM");
-  const second = await start(["--db", db, "--port", String(await freePort())]);
+  const second = await start(["--db", db]);
   await second.waitForOutput("nothing is added");
   await second.waitForOutput("TrendVault is up.");
 });
@@ -191,7 +191,7 @@ test("a second bin/up on the same database is refused with the process of the fi
     String(await freePort()),
   ]);
   await first.waitForOutput("TrendVault is up.");
-  const second = await start(["--db", db, "--port", String(await freePort())]);
+  const second = await start(["--db", db]);
   await second.waitForOutput(`Another bin/up runs on ${db} (process ${first.pid})`);
   expect(await second.exited).toBe(1);
 });
@@ -223,7 +223,7 @@ test("a database of a newer schema is refused with what to do", async () => {
   );
   database.run("INSERT INTO schema_migrations VALUES (99, 'the_future', 'x', 1)");
   database.close();
-  const stack = await start(["--db", db, "--port", String(await freePort())]);
+  const stack = await start(["--db", db]);
   expect(await stack.exited).toBe(1);
   await stack.waitForOutput("99");
 });
@@ -424,6 +424,7 @@ const running: ChildProcess[] = [];
 async function start(args: string[], environment: Record<string, string> = {}) {
   const db = args.includes("--db") ? [] : ["--db", newDatabasePath()];
   const edge = args.includes("--edge-port") ? [] : ["--no-edge"];
+  const port = args.includes("--port") ? [] : ["--port", String(await freePort())];
   const admin = args.includes("--admin-port") ? [] : ["--admin-port", String(await freePort())];
   const demo = args.includes("--demo-port") ? [] : ["--demo-port", String(await freePort())];
   const envFile = args.includes("--env-file") ? [] : ["--env-file", newEnvFile()];
@@ -434,6 +435,7 @@ async function start(args: string[], environment: Record<string, string> = {}) {
     ...args,
     ...db,
     ...edge,
+    ...port,
     ...admin,
     ...demo,
     ...envFile,
