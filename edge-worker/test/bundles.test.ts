@@ -441,7 +441,13 @@ describe("whatever happens to the bucket", () => {
   }
 
   test("what is cold comes from the generation before when ranges of the newest hang, but no list of which a cursor was given", async () => {
-    for (const [target, before, after] of [
+    const { generation, file } = published[2] as Rendered;
+    const name = bundleNames.bundle({ generation, sha256: file.sha256 });
+    const of = ({ status, body }: Seen) =>
+      status === 200
+        ? Number(/"generation":(\d+)|data-generation="(\d+)"/.exec(body)?.slice(1).find(Boolean))
+        : status;
+    const cases = [
       [`${list}&limit=50`, 3, 503], // somebody may have the cursor of the same list's first page
       [`${list}&window=week`, 3, 2],
       ["/api/videos/de-3", 3, 2],
@@ -449,21 +455,17 @@ describe("whatever happens to the bucket", () => {
       [`${list}&cursor=3-24`, 3, 503],
       [`${list}&cursor=2-24`, 2, 2],
       ["/api/videos/none", 404, 503],
-    ] as const) {
+    ] as const;
+    const judging = cases.map(async ([target, before, after]) => {
       const { bucket, ask } = await start(3, 10);
-      const { generation, file } = published[2] as Rendered;
-      const name = bundleNames.bundle({ generation, sha256: file.sha256 });
-      const of = ({ status, body }: Seen) =>
-        status === 200
-          ? Number(/"generation":(\d+)|data-generation="(\d+)"/.exec(body)?.slice(1).find(Boolean))
-          : status;
       expect([target, of(await ask(target))]).toEqual([target, before]);
-      const cold = await start(3, 2);
+      expect(bucket.reads.length).toBeLessThan(12);
+      const cold = await start(3, 10); // nine seconds more than the newest bundle has, on a busy machine
       expect([list, of(await cold.ask(list))]).toEqual([list, 3]);
       cold.bucket.fault = (key) => (key === name ? { read: () => new Promise<never>(() => {}) } : {});
       expect([target, of(await cold.ask(target))]).toEqual([target, after]);
-      expect(bucket.reads.length).toBeLessThan(12);
-    }
+    });
+    await Promise.all(judging); // each waits for what hangs
   }, 60_000);
 
   /** The next generation is published, something goes wrong, all is well again, or nothing happens. */
