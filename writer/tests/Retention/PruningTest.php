@@ -197,8 +197,11 @@ final class PruningTest extends TestCase
         self::assertSame(0, $this->database->value('SELECT count(*) FROM observations'));
     }
 
-    /** Under a clock that runs on steadily. */
-    /** @return array{generations: int, observations: int, videos: int, wal_truncated: bool} */
+    /**
+     * Under a clock that runs on steadily.
+     *
+     * @return array{generations: int, observations: int, videos: int, wal_truncated: bool}
+     */
     private function prune(): array
     {
         $this->recordRun(self::NOON - 90_000);
@@ -206,6 +209,7 @@ final class PruningTest extends TestCase
         return $this->pruneAt(self::NOON);
     }
 
+    /** @return array{generations: int, observations: int, videos: int, wal_truncated: bool} */
     private function pruneAt(int $now): array
     {
         $cutoff = new Cutoff($this->database)->of($now, 24 * self::KEEP_DAYS);
