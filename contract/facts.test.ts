@@ -7,6 +7,7 @@ import {
   listLengths,
   sourceKinds,
   uncountedHours,
+  viewsAcceptedSeconds,
   windowHours,
   windows,
 } from "./lists.ts";
@@ -90,6 +91,12 @@ test("the documents name the values and defaults of a list's parameters (docs/ht
   );
   expect(rows.find((row) => row.startsWith("| `limit`"))).toBe(
     `| \`limit\` | 1 to ${listLengths.largestPage} | ${listLengths.defaultPage} |`,
+  );
+});
+
+test("the documents say for how long a list's token is taken with a message (docs/http-api.md)", () => {
+  expect(read("docs/http-api.md")).toContain(
+    `for ${viewsAcceptedSeconds / 60} minutes after it was issued (\`viewsAcceptedSeconds\`)`,
   );
 });
 

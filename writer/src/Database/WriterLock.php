@@ -100,7 +100,7 @@ final class WriterLock
     /** The next run gives larger numbers, even if another file is there by then. Is written when the lock is released. */
     public function keep(int $generation): void
     {
-        $this->lastGeneration = max($this->lastGeneration, $generation);
+        $this->lastGeneration = $generation;
     }
 
     /** Takes its name out of the file first, so that the next holder is not taken for this one. */

@@ -51,6 +51,43 @@ final class StoredPartsTest extends TestCase
     }
 
     #[Test]
+    public function of_those_that_were_seen_and_that_a_list_lacks_the_200_best_are_explained_with_their_scores(): void
+    {
+        for ($video = 0; $video < 720; $video++) {
+            // Old ones are in more lists of a week than in those of some hours.
+            StoredObservations::in($this->database, [
+                StoredObservations::observation(
+                    "v$video",
+                    views: (int) (($video % 2 === 0 ? 1 : 40) * 90_000 * 0.99 ** $video),
+                    publishedAt: self::NOON - ($video % 2 === 0 ? 1 : 40) * 86_400,
+                ),
+            ]);
+            $this->database->run('INSERT INTO impressions VALUES (?, ?, ?, ?, ?, ?, ?, ?)', [
+                ...['GB', "v$video", 1, 3, 1, 0, 3.0, self::NOON],
+            ]);
+        }
+        $id = $this->publish();
+        $scores = array_filter(
+            array_map(
+                static fn(array $values): array => array_slice($values, 10),
+                json_decode((string) $this->database->value('SELECT parts FROM explanations'), true),
+            ),
+        );
+        $listed = $this->database->texts(
+            "SELECT video_id FROM trending WHERE category = '' GROUP BY video_id HAVING count(*) = 3",
+        );
+        $some = $this->database->texts("SELECT video_id FROM trending WHERE category = ''");
+        $best = $this->database->texts(
+            "SELECT video_id FROM trending WHERE category = '' AND window = 'day' AND rank > 400",
+        );
+
+        self::assertCount(200, $scores);
+        self::assertSame([], array_intersect(array_keys($scores), $listed));
+        self::assertNotSame([], array_intersect(array_keys($scores), $some));
+        self::assertSame([], array_diff($best, [...array_keys($scores), ...$listed]));
+    }
+
+    #[Test]
     public function a_rank_that_the_limit_by_channel_has_changed_is_stored_with_the_one_without_it(): void
     {
         for ($video = 0; $video < 5; $video++) {

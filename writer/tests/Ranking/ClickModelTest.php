@@ -41,6 +41,19 @@ final class ClickModelTest extends TestCase
     }
 
     #[Test]
+    public function where_elsewhere_says_little_of_what_is_wanted_here_it_holds_impressions_less(): void
+    {
+        $born = self::NOW - 3600;
+        $new = new Contender('new', 'new', null, $born, Velocity::first(self::NOW, 300, $born), []);
+        $isHeld = static fn(float $trust): bool => self::model([
+            self::with($new, 10_000.0),
+            ...self::regionLike(new Draws(1), 300, $trust),
+        ])->rate(0)->isHeld;
+
+        self::assertSame([true, false], [$isHeld(0.67), $isHeld(0.0)]);
+    }
+
+    #[Test]
     public function impressions_alone_say_what_a_video_is_worth_that_no_source_counts(): void
     {
         $region = self::regionLike(new Draws(1), 100, 0.67);

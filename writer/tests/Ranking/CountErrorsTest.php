@@ -112,6 +112,24 @@ final class CountErrorsTest extends TestCase
     }
 
     #[Test]
+    public function a_jump_after_which_hardly_more_comes_is_of_new_views_if_a_day_may_bring_as_many(): void
+    {
+        $rateAfter = static function (int $hours): float {
+            $velocity = null;
+            for ($reading = 0; $reading < 40; $reading++) {
+                $views = 100_000 + 20 * $reading + ($reading < 36 ? 0 : 120 * $hours);
+                $at = FixedClock::NOON + 600 * $reading;
+                $velocity = self::observed($velocity, $at, $views, FixedClock::NOON - 3_000_000);
+            }
+
+            return $velocity->viewsPerHour;
+        };
+
+        self::assertGreaterThan(300.0, $rateAfter(12));
+        self::assertEqualsWithDelta(120.0, $rateAfter(96), 12.0);
+    }
+
+    #[Test]
     public function two_sources_that_are_read_by_chance_are_no_burst(): void
     {
         $random = Draws::randomizer();

@@ -64,6 +64,17 @@ final class NdjsonFileTest extends TestCase
     }
 
     #[Test]
+    public function a_line_of_one_mebibyte_is_taken_and_a_longer_one_is_not(): void
+    {
+        $longest = str_repeat('x', NdjsonFile::LONGEST_BYTES);
+
+        self::assertSame(
+            [1 => $longest, 2 => ["{$longest}x\n", RejectionReason::TooLong]],
+            iterator_to_array(NdjsonFile::linesOf(["$longest\n{$longest}x\n"])),
+        );
+    }
+
+    #[Test]
     public function a_last_line_that_is_whole_needs_no_line_end_and_one_that_is_not_is_cut_off(): void
     {
         $lines = iterator_to_array(NdjsonFile::linesOf(["{}\n{\"a\": 1"]));
