@@ -14,7 +14,7 @@ final readonly class ObservationParser
     private const int MAX_NESTING = 16;
     /** A bad value of one of these rejects no line: it holds the video back. */
     public const array RESTRICTING = ['mature', 'available_from', 'available_until', 'countries'];
-    /** What a line may take back. */
+    /** @var list<string> what a line may take back */
     private const array OPTIONAL = [
         'category',
         'language',
@@ -161,16 +161,24 @@ final readonly class ObservationParser
             !in_array($kind, ['allowed', 'excluded'], true) ||
             !is_array($codes) ||
             !array_is_list($codes) ||
-            count($codes) > self::MOST_COUNTRIES ||
-            !array_all(
-                $codes,
-                static fn(mixed $code): bool => is_string($code) && preg_match('/^[A-Z]{2}$/D', $code) === 1,
-            )
+            count($codes) > self::MOST_COUNTRIES
         ) {
             return null;
         }
+        $countries = [];
+        foreach ($codes as $code) {
+            if (!is_string($code) || preg_match('/^[A-Z]{2}$/D', $code) !== 1) {
+                return null;
+            }
+            $countries[$code] = $code;
+        }
+        $countries = array_values($countries);
 
-        return $codes === [] && $kind === 'excluded' ? false : [$kind => array_values(array_unique($codes))];
+        return match (true) {
+            $kind === 'allowed' => ['allowed' => $countries],
+            $countries === [] => false,
+            default => ['excluded' => $countries],
+        };
     }
 
     /** Whole seconds, such that a fraction neither lets a video appear early nor stay long. */

@@ -94,7 +94,6 @@ final readonly class Restrictions
             }
             $from = max($from, $fields['available_from'] ?? null);
             $until = min($until ?? PHP_INT_MAX, $fields['available_until'] ?? PHP_INT_MAX);
-            /** @var array{allowed?: list<string>, excluded?: list<string>} $countries */
             $countries = $fields['countries'] ?? [];
             if (isset($countries['allowed'])) {
                 $allowed = array_intersect($allowed ?? $countries['allowed'], $countries['allowed']);
@@ -125,10 +124,10 @@ final readonly class Restrictions
             : json_encode([$allowed === null ? 'excluded' : 'allowed' => $codes], JSON_THROW_ON_ERROR);
     }
 
-    /** @return array<string, mixed> */
+    /** @return array{mature?: ?bool, available_from?: ?int, available_until?: ?int, countries?: ?array{allowed?: list<string>, excluded?: list<string>}} */
     private static function decode(string $fields): array
     {
-        /** @var array<string, mixed> $decoded an object */
+        /** @var array{mature?: ?bool, available_from?: ?int, available_until?: ?int, countries?: ?array{allowed?: list<string>, excluded?: list<string>}} $decoded as say() wrote it */
         $decoded = json_decode($fields, true, flags: JSON_THROW_ON_ERROR);
 
         return $decoded;

@@ -117,7 +117,7 @@ final class PeerTubeSource extends PlatformSource
             $failuresInARow = 0;
             $this->noteAnswer();
             yield $page;
-            $ids = array_fill_keys(array_column($page['videos'], 'id'), true);
+            $ids = array_fill_keys(array_map(strval(...), array_column($page['videos'], 'id')), true);
             // One that gives the same videos again and again has no end.
             $isLast =
                 $page['item_count'] < Api::VIDEOS_PER_PAGE ||

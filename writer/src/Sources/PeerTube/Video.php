@@ -78,6 +78,7 @@ final readonly class Video
         if (!is_string($short) || preg_match(self::SHORT_ID, $short) !== 1 || !self::isForAll($item)) {
             return null;
         }
+        $isMature = $item['nsfw'] ?? false;
         $fields = [
             'id' => self::id($short, $instance->host),
             'views' => is_int($item['views'] ?? null) ? $item['views'] : null,
@@ -89,7 +90,7 @@ final readonly class Video
             'language' => self::language($item),
             'published_at' => self::publishedAt($item, $now),
             'duration_seconds' => self::count($item, 'duration'),
-            'mature' => is_bool($item['nsfw'] ?? false) ? $item['nsfw'] ?? false : 'not said',
+            'mature' => is_bool($isMature) ? $isMature : 'not said',
             'thumb_base' => self::thumbnail($item, $instance->url),
             'url' => str_starts_with($instance->url, 'https:') ? "$instance->url/w/$short" : null,
         ];

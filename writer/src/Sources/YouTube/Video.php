@@ -66,7 +66,7 @@ final class Video
         ];
 
         return json_encode(
-            array_filter($fields, static fn(mixed $value): bool => $value !== null),
+            array_filter($fields, static fn(array|bool|int|string|null $value): bool => $value !== null),
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );
     }
