@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statfsSync,
+  writeFileSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -278,4 +279,18 @@ export class SmallDisk {
   unmount(): void {
     spawnSync("umount", ["-l", this.path]);
   }
+}
+
+/** Why a test cannot mount a file for a process of its own, to end its name with; empty where it can. */
+export function mountRefusal(): string {
+  const words = ["--map-root-user", "--mount", "true"];
+  return spawnSync("unshare", words).status === 0 ? "" : " (this user may not mount)";
+}
+
+/** What a script prints that is given two paths: the second is one where it alone finds the first file mounted, too. */
+export function runWithMount(script: string, { file, mounted }: { file: string; mounted: string }): string {
+  writeFileSync(mounted, "");
+  const commands = 'mount --bind "$1" "$2" && exec "$0" -e "$3" "$1" "$2"';
+  const words = ["--map-root-user", "--mount", "sh", "-c", commands, process.execPath, file, mounted, script];
+  return spawnSync("unshare", words, { encoding: "utf8" }).stdout;
 }

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { readdirSync, writeFileSync } from "node:fs";
+import { mountRefusal, newFolder, runWithMount } from "@trendvault/kit/machine";
 import { findExpired } from "./local-file.ts";
 
 const both = ["GB", "DE"];
@@ -26,3 +28,20 @@ test.each([
 ])("%s", (_, generations, retentionSeconds, expired) => {
   expect(findExpired(generations, { retentionSeconds })).toEqual(expired);
 });
+
+const reason = mountRefusal();
+test.skipIf(reason !== "")(
+  `a file that is a mount point itself is refused before anything is made${reason}`,
+  () => {
+    const folder = newFolder("follow");
+    const file = `${folder}/lists.db`;
+    writeFileSync(file, "");
+    const script = `
+    import { LocalFile } from ${JSON.stringify(`${import.meta.dir}/local-file.ts`)};
+    for (const path of process.argv.slice(1))
+      try { new LocalFile(path, { log: () => console.log("taken") }); } catch (error) { console.log(error.message); }`;
+    const printed = runWithMount(script, { file, mounted: `${folder}/other name.db` });
+    expect(printed).toMatch(/^taken\n.*other name\.db itself is a mount point, over which no file.*\n$/);
+    expect(readdirSync(folder).toSorted()).toEqual(["lists.db", "lists.db.work", "other name.db"]);
+  },
+);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
 import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { DatabaseBuilder } from "@trendvault/kit/database";
+import { mountRefusal, runWithMount } from "@trendvault/kit/machine";
 import { DatabaseFiles } from "./database-files.ts";
 
 let builder: DatabaseBuilder;
@@ -49,20 +49,11 @@ test.each(["-wal", "-shm"])(
   },
 );
 
-const reason =
-  spawnSync("unshare", ["--map-root-user", "--mount", "true"]).status === 0
-    ? ""
-    : " (this user may not mount)";
+const reason = mountRefusal();
 test.skipIf(reason !== "")(`a database that is mounted under another name is refused there${reason}`, () => {
-  const mounted = `${builder.folder}/other name.db`;
-  writeFileSync(mounted, "");
   const script = `
     import { requireFile } from ${JSON.stringify(`${import.meta.dir}/database-files.ts`)};
     for (const path of process.argv.slice(1)) try { requireFile(path); } catch (error) { console.log(error.message); }`;
-  const commands = 'mount --bind "$1" "$2" && exec "$0" -e "$3" "$1" "$2"';
-  const words = ["--map-root-user", "--mount", "sh", "-c", commands];
-  const { stdout } = spawnSync("unshare", [...words, process.execPath, builder.path, mounted, script], {
-    encoding: "utf8",
-  });
-  expect(stdout).toMatch(/^Cannot open .*other name\.db: the file itself is a mount point.*\n$/);
+  const printed = runWithMount(script, { file: builder.path, mounted: `${builder.folder}/other name.db` });
+  expect(printed).toMatch(/^Cannot open .*other name\.db: the file itself is a mount point.*\n$/);
 });
