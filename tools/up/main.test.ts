@@ -20,7 +20,14 @@ test("an NDJSON source is up with its list, moved to now; Ctrl-C stops all of it
   const port = await freePort();
   const startedAt = Math.floor(Date.now() / 1000) * 1000;
   const stack = await start(["--source", sourceFile(twoVideos), "--port", String(port)]);
-  await stack.waitForOutput("TrendVault is up.");
+  const [steps] = await stack.waitForMatch(/^(.+\n)+\nTrendVault is up\./);
+  expect(steps.split("\n")).toEqual([
+    expect.stringMatching(/^Created local keys/),
+    expect.stringMatching(/^views: 6 accepted/),
+    expect.stringMatching(/^Published generation 1: 2 videos/),
+    "",
+    "TrendVault is up.",
+  ]);
   const list = await getList(port);
   expect(list.items.map((item) => item.id)).toEqual(["rising", "falling"]);
   expect(Date.parse(list.newest_observed_at)).toBeWithin(startedAt, Date.now());
@@ -134,6 +141,7 @@ test("a source that ends early gives a message, and what it delivered until then
   appendFileSync(source, '{"id": "cut of');
   const port = await freePort();
   const stack = await start(["--source", source, "--port", String(port)]);
+  await stack.waitForMatch(/^\{.*"level":"error".*"event":"source_failed".*\}$/m); // whole
   await stack.waitForOutput("The source ended early");
   await stack.waitForOutput("TrendVault is up.");
   expect((await getList(port)).items).toHaveLength(2);

@@ -1,6 +1,8 @@
 import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { defaultRegion, readRegionTable, requireSameRegions, useRegions } from "@trendvault/contract/regions";
 import { serveDemoSite } from "./demo-site.ts";
@@ -86,8 +88,8 @@ async function fillAndRun(options: Options, signal: AbortSignal): Promise<string
 
 /** Leaves a migrated, ranked database; fills it first when it is empty. */
 async function fill({ source, db }: Options, writer: WriterOptions): Promise<void> {
-  await runWriter(["migrate"], writer);
-  if (await isEmpty(writer)) {
+  await runWriter(["migrate", "--quiet"], writer);
+  if (!(await hasVideos(writer))) {
     await fillEmpty(source, writer);
   } else if (source !== null) {
     console.log(`${db} holds observations already: ${source} was not read. --fresh starts over.`);
@@ -108,7 +110,7 @@ async function fillEmpty(source: string | null, writer: WriterOptions): Promise<
     await runWriter(["ingest", ...(source === null ? ["demo"] : ["--shift-to-now", source])], writer);
   } catch (error) {
     const endedEarly = error instanceof WriterFailed && error.exitCode === SOURCE_FAILED;
-    if (endedEarly && !(await isEmpty(writer))) {
+    if (endedEarly && (await hasVideos(writer))) {
       console.error("The source ended early: what it delivered until then is served.");
       return;
     }
@@ -121,7 +123,13 @@ async function fillEmpty(source: string | null, writer: WriterOptions): Promise<
 async function run(options: Options, writer: WriterOptions): Promise<string | null> {
   const { signal } = writer;
   const env = options.origin ? writer.env : await withStore(writer.env, { root, edgePort: options.edgePort });
-  const cron = { ...writer, env: { ...env, SOURCES: sourcesOf(options).join(",") } };
+  const edge = `http://${HOST}:${options.edgePort}`;
+  // What the demo counts next, and what visitors looked at.
+  const sources = [
+    ...(isSeededWithDemo(options.db) ? ["demo"] : []),
+    ...(options.edge ? [`edge:${edge}`] : []),
+  ];
+  const cron = { ...writer, env: { ...env, SOURCES: sources.join(",") } };
   const counted = await countVideos(writer);
   const busiest = counted[0]?.region ?? defaultRegion;
   const services = [
@@ -133,37 +141,20 @@ async function run(options: Options, writer: WriterOptions): Promise<string | nu
       console.log("Rendering every page, list and answer for the store: that takes a minute.");
       await runWriter(["publish"], cron);
     }
-    if (options.edge && !(await hasSameRegions(options, stopped))) return;
+    if (options.edge)
+      await requireSameRegions(edge, { signal: stopped }).catch((error) => {
+        if (!stopped.aborted) throw error;
+      });
+    if (stopped.aborted) return;
     console.log(welcome(options, busiest));
     const regions = counted.filter(({ videos }) => videos > 0).map(({ region }) => region);
-    const visiting = visitWhileRunning(options, { regions, signal: stopped });
-    await Promise.all([visiting, runEvery(MINUTE_MS, cron, stopped)]);
+    const isVisited = options.visitors > 0 && regions.length > 0;
+    await Promise.all([
+      isVisited && runVisitors({ edge, regions, perSecond: options.visitors }, stopped),
+      runEvery(MINUTE_MS, cron, stopped),
+    ]);
   };
   return runStack(services, { signal, whenReady });
-}
-
-/** False when the stack was stopped meanwhile. @throws Error when the edge has other regions than the origin */
-async function hasSameRegions({ edgePort }: Options, stopped: AbortSignal): Promise<boolean> {
-  try {
-    await requireSameRegions(`http://${HOST}:${edgePort}`, { signal: stopped });
-    return true;
-  } catch (error) {
-    if (stopped.aborted) return false;
-    throw error;
-  }
-}
-
-/** What the writer's runs of every minute ingest: what the demo counts next, and what visitors looked at. */
-function sourcesOf({ db, edge, edgePort }: Options): string[] {
-  return [...(isSeededWithDemo(db) ? ["demo"] : []), ...(edge ? [`edge:http://${HOST}:${edgePort}`] : [])];
-}
-
-async function visitWhileRunning(
-  { visitors, edgePort }: Options,
-  { regions, signal }: { regions: string[]; signal: AbortSignal },
-): Promise<void> {
-  if (visitors === 0 || regions.length === 0) return;
-  await runVisitors({ edge: `http://${HOST}:${edgePort}`, regions, perSecond: visitors }, signal);
 }
 
 /** What bin/up prints when everything answers. `region` is one with many videos. */
@@ -208,29 +199,23 @@ function assertPortFree(port: number, option: string): void {
 
 /** Takes over the regions of a file. @throws Error that says what is wrong with it, a line for each mistake */
 function useRegionsFile(path: string): void {
-  let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    useRegions(readRegionTable(readFileSync(path, "utf8")));
   } catch (error) {
-    throw new Error(`Cannot read --regions ${path}: ${(error as NodeJS.ErrnoException).code}`);
-  }
-  try {
-    useRegions(readRegionTable(text));
-  } catch (error) {
-    throw new Error(`Cannot use --regions ${path}:\n${(error as Error).message}`);
+    throw new Error(`Cannot use --regions ${path}:\n${describe(error)}`);
   }
 }
 
 /** Throws when the source cannot be read. */
 function assertReadable(source: string): void {
-  if (!existsSync(source))
-    throw new Error(
-      `There is no source at ${source}: expected an NDJSON file (plain or .gz) or a folder of them`,
-    );
   try {
     accessSync(source, constants.R_OK);
-  } catch {
-    throw new Error(`Cannot read the source ${source}: check its permissions`);
+  } catch (error) {
+    throw new Error(
+      (error as NodeJS.ErrnoException).code === "ENOENT"
+        ? `There is no source at ${source}: expected an NDJSON file (plain or .gz) or a folder of them`
+        : `Cannot read the source ${source}: check its permissions`,
+    );
   }
 }
 
@@ -250,13 +235,31 @@ class WriterFailed extends Error {
 }
 
 /**
- * Runs one writer command; its messages go to our standard error.
+ * Runs one writer command and resolves with its result.
  *
  * @throws WriterFailed
  */
-async function runWriter(args: readonly string[], options: WriterOptions): Promise<void> {
-  const exitCode = await spawnWriter(args, options, "ignore").exited;
+async function runWriter(args: readonly string[], { db, env, signal }: WriterOptions): Promise<string> {
+  const command = [join(root, "writer/bin/writer"), ...args, "--db", db];
+  const stderr = process.stderr.isTTY ? "inherit" : "pipe";
+  const streams = { stdin: "ignore", stdout: "pipe", stderr } as const;
+  const child = Bun.spawn(command, { cwd: root, env, detached: true, ...streams, signal });
+  const [result] = await Promise.all([child.stdout.text(), printMessages(child.stderr)]);
+  const exitCode = await child.exited;
   if (exitCode !== 0) throw new WriterFailed(args[0] ?? "", exitCode);
+  return result;
+}
+
+const step = /^{"time":"[^"]*","level":"(info|warning)","event":"\w+","message":("(?:[^"\\]|\\.)*")/;
+
+/** Prints for people what the writer logs as JSON where there is no terminal: a line a step. Failures stay whole. */
+async function printMessages(log: Bun.ReadableSubprocess["stderr"] | undefined): Promise<void> {
+  if (log === undefined) return;
+  for await (const line of createInterface(Readable.fromWeb(log))) {
+    const [, level, message] = step.exec(line) ?? [];
+    const prefix = level === "warning" ? "warning: " : "";
+    console.error(message === undefined ? line : prefix + JSON.parse(message).replace(/\p{Cc}/gu, "?"));
+  }
 }
 
 /**
@@ -265,36 +268,27 @@ async function runWriter(args: readonly string[], options: WriterOptions): Promi
  * @throws WriterFailed
  */
 async function countVideos(options: WriterOptions): Promise<{ region: string; videos: number }[]> {
-  const child = spawnWriter(["status", "--json"], options, "pipe");
-  const output = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) throw new WriterFailed("status", child.exitCode ?? 0);
-  const status = JSON.parse(output) as { regions: { region: string; videos: number }[] };
+  const status = JSON.parse(await runWriter(["status", "--json"], options)) as {
+    regions: { region: string; videos: number }[];
+  };
   return status.regions.sort((left, right) => right.videos - left.videos);
 }
 
-/**
- * True when the database holds no observation yet.
- *
- * @throws WriterFailed
- */
-async function isEmpty(options: WriterOptions): Promise<boolean> {
-  return (await countVideos(options)).every(({ videos }) => videos === 0);
+/** @throws WriterFailed */
+async function hasVideos(options: WriterOptions): Promise<boolean> {
+  return (await countVideos(options)).some(({ videos }) => videos > 0);
 }
 
 /** Runs `writer cron` every `intervalMs` until the signal aborts. A failed run is reported; the next one tries again. */
 async function runEvery(intervalMs: number, options: WriterOptions, signal: AbortSignal): Promise<void> {
   while (await setTimeout(intervalMs, true, { signal }).catch(() => false)) {
-    const exitCode = await spawnWriter(["cron"], { ...options, signal }, "ignore").exited;
-    if (exitCode !== 0 && !signal.aborted) {
-      console.error(`The writer's run failed (exit code ${exitCode}); it runs again in a minute.`);
+    try {
+      await runWriter(["cron"], { ...options, signal });
+    } catch (error) {
+      if (!(error instanceof WriterFailed)) throw error;
+      if (!signal.aborted) console.error(`${error.message}. It runs again in a minute.`);
     }
   }
-}
-
-function spawnWriter(args: readonly string[], { db, env, signal }: WriterOptions, stdout: "ignore" | "pipe") {
-  const command = [join(root, "writer/bin/writer"), ...args, "--db", db];
-  const streams = { stdin: "ignore", stdout, stderr: "inherit" } as const;
-  return Bun.spawn(command, { cwd: root, env, detached: true, ...streams, signal, killSignal: "SIGTERM" });
 }
 
 /**
