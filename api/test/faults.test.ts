@@ -102,7 +102,11 @@ test.each(faults)(
 );
 
 test.each([
-  { name: "missing", make: () => {}, sentence: "there is no such file; run the writer first" },
+  {
+    name: "missing",
+    make: () => {},
+    sentence: "there is no such file; mount its volume, or make it with `writer migrate` or a follower",
+  },
   {
     name: "garbage",
     make: (path: string) => writeFileSync(path, "x".repeat(9000)),

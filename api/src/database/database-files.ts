@@ -57,7 +57,9 @@ export function describeContent(path: string): string {
 export function requireFile(path: string): void {
   const main = stat(path);
   if (main === undefined) {
-    throw new DatabaseUnusable(`Cannot open ${path}: there is no such file; run the writer first`);
+    throw new DatabaseUnusable(
+      `Cannot open ${path}: there is no such file; mount its volume, or make it with \`writer migrate\` or a follower`,
+    );
   }
   if (!main.isFile()) throw new DatabaseUnusable(`Cannot open ${path}: it is not a regular file`);
   if (isMountPoint(path)) {
