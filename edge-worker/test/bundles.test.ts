@@ -170,6 +170,21 @@ describe("an edge that reads a bundle", () => {
     }
   });
 
+  test("serves in place of a broken document the one before, if that was published less than a quarter of an hour earlier", async () => {
+    const [earlier, newest] = published as [Rendered, Rendered];
+    const { generation, file, bytes, signedAt } = newest;
+    const broken = flipped(bytes, [await blockOf(list, file, bytes)]);
+    for (const [earlierBy, status] of [
+      [899, 200],
+      [900, 503],
+    ] as const) {
+      const bucket = new MemoryBucket(await objectsOf(earlier, { publishedAt: signedAt - earlierBy }));
+      bucket.put(await objectsOf(newest, { publishedAt: signedAt }));
+      bucket.put([[bundleNames.bundle({ generation, sha256: file.sha256 }), broken]]);
+      expect([earlierBy, (await ask(list, { generation, bucket })).status]).toEqual([earlierBy, status]);
+    }
+  });
+
   test("serves an old bundle for a day, with its age, marked and counted as nothing, and then no longer", async () => {
     for (const [later, status] of [
       [100, 200],
