@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   type BundleFile,
@@ -184,6 +185,23 @@ describe("an edge that reads a bundle", () => {
       expect([earlierBy, (await ask(list, { generation, bucket })).status]).toEqual([earlierBy, status]);
     }
   });
+
+  test("finds the one before of a writer that shares the regions: its numbers are 256 apart", async () => {
+    const numbers = new Database(database.path);
+    numbers.run("UPDATE sqlite_sequence SET seq = seq + 255 WHERE name = 'generations'");
+    numbers.close();
+    database.publish();
+    const newest = renderBundle(database.path);
+    const generation = published.push(newest);
+    expect(newest.generation).toBe(2 + 256);
+    const { file, bytes, signedAt } = newest;
+    const bucket = await bucketWith(2);
+    bucket.put(await objectsOf(newest, { publishedAt: signedAt }));
+    const name = bundleNames.bundle({ generation: newest.generation, sha256: file.sha256 });
+    bucket.put([[name, flipped(bytes, [await blockOf(list, file, bytes)])]]);
+    const { body } = await ask(list, { generation, bucket });
+    expect(JSON.parse(body)).toMatchObject({ generation: 2 });
+  }, 1_200_000);
 
   test("serves an old bundle for a day, with its age, marked and counted as nothing, and then no longer", async () => {
     for (const [later, status] of [
