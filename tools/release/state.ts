@@ -14,7 +14,7 @@ export async function readState(root: string, releasing: string | null = null) {
   ]);
   const [commit, seconds] = (await git(root, "log", "-1", "--format=%H %ct")).split(" ");
   const tag = `v${product}`;
-  const changes = changesOf(product, readSections(await Bun.file(join(root, "CHANGELOG.md")).text()));
+  const changes = changesOf(product, await Bun.file(join(root, "CHANGELOG.md")).text());
   const todo = [
     ...(product === client
       ? []
@@ -62,24 +62,18 @@ function today(): string {
   return new Date().toISOString().slice(0, 10);
 }
 
-/** A section of a changelog in the form of Keep a Changelog. `date` is null of what is not released. */
-type Section = { version: string; date: string | null; text: string };
+const heading = /^## \[?([^\]\s]+)\]?(?: - (\d{4}-\d\d-\d\d))?$/m;
 
-const heading = /^## (?:\[)?(?<version>[^\]\s]+)(?:\])?(?: - (?<date>\d{4}-\d\d-\d\d))?$/;
-
-/** The sections of CHANGELOG.md, the newest first. */
-function readSections(changelog: string): Section[] {
-  const sections: (Section & { lines: string[] })[] = [];
-  for (const line of changelog.split("\n")) {
-    const { version, date } = heading.exec(line)?.groups ?? {};
-    if (version !== undefined) sections.push({ version, date: date ?? null, text: "", lines: [] });
-    else sections.at(-1)?.lines.push(line);
-  }
-  return sections.map(({ version, date, lines }) => ({ version, date, text: lines.join("\n").trim() }));
-}
-
-/** What a release of this version says has changed: its own section, else what is not released. */
-function changesOf(version: string, sections: readonly Section[]): Section | null {
-  const ofVersion = sections.find((section) => section.version === version);
-  return ofVersion ?? sections.find((section) => section.version === "Unreleased") ?? null;
+/**
+ * What a release of this version says has changed, of a changelog in the form of Keep a Changelog: its own section, else
+ * what is not released, which has no date.
+ */
+function changesOf(wanted: string, changelog: string) {
+  const [, ...parts] = changelog.split(heading); // what it captures is between the texts
+  const sections = Array.from({ length: parts.length / 3 }, (_, index) => {
+    const [version, date = null, text = ""] = parts.slice(3 * index);
+    return { version, date, text: text.trim() };
+  });
+  const find = (name: string) => sections.find(({ version }) => version === name);
+  return find(wanted) ?? find("Unreleased") ?? null;
 }

@@ -82,12 +82,11 @@ export async function runStack(
       service.exited().then(end.resolve);
       const ready = service.ready({ signal: stopped.signal, startTimeoutMs, progressIntervalMs });
       const answered = await Promise.race([ready, end.promise.then(() => false)]);
+      if (answered) continue;
+      const time = `${startTimeoutMs / 1000} seconds`;
       // Has no effect when the service has exited: the first reason counts.
-      if (!answered)
-        end.resolve(
-          `The ${spec.name} did not answer at ${spec.readyUrl} within ${startTimeoutMs / 1000} seconds.`,
-        );
-      if (!answered) return false;
+      end.resolve(`The ${spec.name} did not answer at ${spec.readyUrl} within ${time}.`);
+      return false;
     }
     return true;
   };
