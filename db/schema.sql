@@ -420,6 +420,8 @@ CREATE TABLE removal_claims (
 CREATE TABLE restrictions (
   video_id TEXT NOT NULL REFERENCES videos (id) ON DELETE CASCADE,
   source INTEGER NOT NULL,
+  -- The time of the newest line that said something of it: an older one changes nothing.
+  said_at INTEGER NOT NULL,
   fields TEXT NOT NULL CHECK (json_valid(fields)),
   PRIMARY KEY (video_id, source)
 ) STRICT, WITHOUT ROWID;

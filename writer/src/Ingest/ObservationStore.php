@@ -194,13 +194,18 @@ final class ObservationStore
         $before = $this->velocities[$key] ?? null;
         $isLate = $before !== null && $observation->observedAt < $before->lastObservedAt;
         if ($isLate) {
+            if ($this->restrict($observation, $observation->observedAt)) {
+                $this->database->run(self::COMPARE_AGAIN, [$observation->videoId]);
+                $this->descriptionHashes[$key] = 0;
+            }
+
             return $this->addToHistory($observation);
         }
         $descriptionHash = $observation->descriptionHash($this->source);
         $isOther = $descriptionHash !== ($this->descriptionHashes[$key] ?? null);
         if ($observation->observedAt === $before?->lastObservedAt) {
             if ($isOther) {
-                $this->restrict($observation);
+                $this->restrict($observation, $observation->observedAt);
             }
 
             return $this->addToHistory($observation);
@@ -211,10 +216,13 @@ final class ObservationStore
             /** @var ?array<string, int|string|null> $known */
             $known = $this->database->row(self::FIND_VIDEO, [$observation->videoId]);
             $video = $this->describe($observation->videoId, $description, $observation->unset, $known);
-            $this->restrict($observation);
+            $this->restrict($observation, $observation->observedAt);
             $publishedAt = is_int($video['published_at']) ? $video['published_at'] : null;
             if ($video['described_by'] !== $this->describer() && self::saysAnything($observation)) {
                 $descriptionHash = 0; // Another source describes it: as soon as that one is silent, this one does.
+            }
+            if (array_any($observation->restrictions, static fn(mixed $said): bool => $said !== false)) {
+                $descriptionHash = 0; // Restrictions keep the time at which their source said them last.
             }
         }
         $this->insert($observation, $before?->lastObservedAt);
@@ -277,7 +285,7 @@ final class ObservationStore
                 $announcement->unset,
                 $this->videos[$id] ?? null,
             );
-            $this->restrict($announcement);
+            $this->restrict($announcement, $this->now);
         }
         sort($regions);
         $end = "$this->source,";
@@ -376,19 +384,18 @@ final class ObservationStore
         }
     }
 
-    private function restrict(Observation|Announcement $line): void
+    /** @return bool whether that changes what the source says */
+    private function restrict(Observation|Announcement $line, int $saidAt): bool
     {
-        if (
-            $line->restrictions !== [] ||
-            array_intersect(ObservationParser::RESTRICTING, $line->unset) !== []
-        ) {
+        return ($line->restrictions !== [] ||
+            array_intersect(ObservationParser::RESTRICTING, $line->unset) !== []) &&
             new Restrictions($this->database)->say(
                 $line->videoId,
                 $this->source,
+                $saidAt,
                 $line->restrictions,
                 $line->unset,
             );
-        }
     }
 
     private static function key(Observation $observation): string

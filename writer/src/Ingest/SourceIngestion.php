@@ -298,10 +298,11 @@ final class SourceIngestion
         }
         foreach ($parsed as $index => $one) {
             try {
-                $this->count(
-                    $one instanceof Observation ? $this->store->add($one) : $this->store->announce($one),
-                );
-                foreach (array_keys($one->restrictions, null, true) as $field) {
+                $outcome =
+                    $one instanceof Observation ? $this->store->add($one) : $this->store->announce($one);
+                $this->count($outcome);
+                $bad = $outcome === Outcome::OtherRegion ? [] : array_keys($one->restrictions, null, true);
+                foreach ($bad as $field) {
                     $this->held[$field] = ($this->held[$field] ?? 0) + 1;
                 }
             } catch (RejectedLine $rejection) {

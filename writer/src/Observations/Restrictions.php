@@ -16,12 +16,12 @@ final readonly class Restrictions
     /** What reason() reads, of the table v. */
     public const string COLUMNS = 'v.held_because, v.available_from, v.available_until, v.countries';
 
-    private const string FIND = 'SELECT fields FROM restrictions WHERE video_id = ? AND source = ?';
+    private const string FIND = 'SELECT fields, said_at FROM restrictions WHERE video_id = ? AND source = ?';
     private const string FIND_ALL = 'SELECT fields FROM restrictions WHERE video_id = ? ORDER BY source';
     private const string SAVE = <<<'SQL'
-    INSERT INTO restrictions (video_id, source, fields) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET fields = excluded.fields
+    INSERT INTO restrictions (video_id, source, said_at, fields) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET said_at = excluded.said_at, fields = excluded.fields
     SQL;
-    private const string DELETE = 'DELETE FROM restrictions WHERE video_id = ? AND source = ?';
     private const string JOIN = 'UPDATE videos SET held_because = ?, available_from = ?, available_until = ?, countries = ? WHERE id = ?';
     /** How many videos are in no list, by the reason in their lines. */
     public const string HELD = 'SELECT held_because AS reason, count(*) AS videos FROM videos WHERE held_because IS NOT NULL GROUP BY 1 ORDER BY 1';
@@ -29,15 +29,22 @@ final readonly class Restrictions
     public function __construct(private Database $database) {}
 
     /**
-     * Stores what a source's line says of a known video. A field that it does not have stays.
+     * Stores what a source's line says of a known video, unless a newer one of that source said something. A field that it
+     * does not have stays.
      *
+     * @param int $saidAt UTC seconds
      * @param array<string, mixed> $said by field: false for no restriction, null for a bad value
      * @param list<string> $unset fields that the source takes back
+     * @return bool whether that changes what the source says
      */
-    public function say(string $videoId, int $source, array $said, array $unset): void
+    public function say(string $videoId, int $source, int $saidAt, array $said, array $unset): bool
     {
-        $stored = $this->database->text(self::FIND, [$videoId, $source]);
-        $before = $stored === null ? [] : self::decode($stored);
+        /** @var ?array{fields: string, said_at: int} $stored a row */
+        $stored = $this->database->row(self::FIND, [$videoId, $source]);
+        if ($saidAt < ($stored['said_at'] ?? $saidAt)) {
+            return false;
+        }
+        $before = self::decode($stored['fields'] ?? '{}');
         $fields = [];
         foreach (ObservationParser::RESTRICTING as $name) {
             $of = match (true) {
@@ -49,14 +56,16 @@ final readonly class Restrictions
                 $fields[$name] = $of[$name];
             }
         }
-        $text = $fields === [] ? null : json_encode($fields, JSON_THROW_ON_ERROR);
-        if ($text !== $stored) {
-            $this->database->run(
-                $text === null ? self::DELETE : self::SAVE,
-                $text === null ? [$videoId, $source] : [$videoId, $source, $text],
-            );
+        $text = json_encode((object) $fields, JSON_THROW_ON_ERROR);
+        $isOther = $text !== ($stored['fields'] ?? '{}');
+        if ($isOther || $saidAt > ($stored['said_at'] ?? $saidAt)) {
+            $this->database->run(self::SAVE, [$videoId, $source, $saidAt, $text]);
+        }
+        if ($isOther) {
             $this->join($videoId);
         }
+
+        return $isOther;
     }
 
     /**

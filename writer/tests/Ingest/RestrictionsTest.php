@@ -188,14 +188,37 @@ final class RestrictionsTest extends TestCase
     }
 
     #[Test]
-    public function a_count_of_the_same_time_may_say_more_of_the_video_and_an_older_one_does_not(): void
+    public function the_newest_line_of_each_source_counts_in_whatever_order_they_come(): void
     {
-        $line = ['id' => 'a', 'region' => 'GB', 'views' => 10, ...self::described()];
-        $this->ingest('spool:/a', [[...$line, ...$this->at(60)]]);
-        $this->ingest('spool:/a', [[...$line, ...$this->at(0), 'mature' => true]]);
-        self::assertNull($this->database->text('SELECT held_because FROM videos'));
-        $this->ingest('spool:/a', [[...$line, ...$this->at(60), 'mature' => true]]);
-        self::assertSame('mature', $this->database->text('SELECT held_because FROM videos'));
+        $random = Draws::randomizer();
+        for ($series = Draws::count(usual: 40, long: 2000); $series > 0; $series--) {
+            $this->database = MigratedDatabase::inMemory();
+            $this->begin();
+            $this->ingest('spool:/c', [[...$this->counted(), ...$this->at(1)]]);
+            [$newest, $log] = [[], '']; // time and `mature`, by source: nothing while it has restricted nothing
+            for ($step = 0; $step < 12; $step++) {
+                [$source, $at] = [$this->pick(['spool:/a', 'spool:/b']), $random->getInt(-5, 5)];
+                $fields = $this->pick([['mature' => true], ['mature' => false], ['mature' => 'yes'], []]);
+                $log .= "\n$source at $at: " . json_encode($fields);
+                $this->ingest($source, [[...$this->counted(), ...$this->at($at), ...$fields]]);
+                [$last, $said] = $newest[$source] ?? [-6, null];
+                if ($fields !== [] && ($last > -6 || $fields['mature'] !== false) && $at >= $last) {
+                    // Of two lines of one time either one counts.
+                    $newest[$source] = [
+                        $at,
+                        $at === $last && $said !== $fields['mature'] ? null : $fields['mature'],
+                    ];
+                }
+            }
+            $said = array_column($newest, 1);
+            if (!in_array(null, $said, true)) {
+                self::assertSame(
+                    array_any($said, static fn(mixed $mature): bool => $mature !== false),
+                    $this->database->text('SELECT held_because FROM videos') !== null,
+                    Draws::hint() . $log,
+                );
+            }
+        }
     }
 
     #[Test]
@@ -290,6 +313,12 @@ final class RestrictionsTest extends TestCase
     private static function described(): array
     {
         return ['title' => 'T', 'channel' => 'C', 'thumb_base' => 'https://t.example/v'];
+    }
+
+    /** @return array<string, mixed> */
+    private function counted(): array
+    {
+        return ['id' => 'a', 'region' => 'GB', 'views' => 10, ...self::described()];
     }
 
     /** @return array{observed_at: string} */
