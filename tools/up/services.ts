@@ -38,7 +38,7 @@ export function originService({ db, port, adminPort, edge }: Options, { root, en
 
 /** The edge, in front of that origin or, without one, of a store. What it caches is kept beside the database. */
 export function edgeService({ db, port, origin, edgePort }: Options, { root, env }: Context): ServiceSpec {
-  const state = join(dirname(db), origin ? "edge" : "edge-without-origin");
+  const state = `${db}.${origin ? "edge" : "edge-without-origin"}`; // another database has other answers
   const source = origin ? `http://${HOST}:${port}` : "--no-origin";
   return {
     name: "edge",
