@@ -185,7 +185,13 @@ final class LearningRankingTest extends TestCase
         $this->see('GB', 'announced', 2, 200, 30);
         $scores = array_column($this->publish(0.0), 'score', 'video_id');
         foreach ([array_key_first($scores), 'announced'] as $id) {
-            new Restrictions($this->database)->say($id, 0, ['countries' => ['excluded' => ['GB']]], []);
+            new Restrictions($this->database)->say(
+                $id,
+                0,
+                self::NOON,
+                ['countries' => ['excluded' => ['GB']]],
+                [],
+            );
             unset($scores[$id]);
 
             self::assertSame($scores, array_column($this->publish(0.0), 'score', 'video_id'));
