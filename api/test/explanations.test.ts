@@ -209,6 +209,7 @@ test(
       builder.database.run("INSERT INTO impressions VALUES ('DE', ?, 1, 2, ?, ?, 2, ?)", [
         ...[`v${video}`, video < 30 ? 200 : 20 + random.below(150), random.below(video < 30 ? 2 : 20), now],
       ]);
+    builder.database.run("INSERT INTO rank_traffic VALUES ('DE', 1, 500000, ?1 - 3600, ?1)", [now]); // scores far apart
     builder.database.close();
     write(["rank"]);
     const fresh = await openTestOrigin(path);
