@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseBuilder, listMigrations, videos } from "@trendvault/kit/database";
 import { DatabaseUnusable } from "./database-files.ts";
 import { canRead, oldestReadableVersion, supportedSchemaVersion } from "./schema-version.ts";
@@ -11,8 +12,10 @@ beforeEach(() => {
 });
 afterEach(() => builder.remove());
 
-test("the supported schema is the newest migration", () => {
+test("the supported schema is the newest migration, and what the changelog says", () => {
   expect(supportedSchemaVersion).toBe(Math.max(...listMigrations().map(({ version }) => version)));
+  const changes = readFileSync(join(import.meta.dir, "../../../CHANGELOG.md"), "utf8");
+  expect(changes).toContain(`\n| database schema | ${supportedSchemaVersion} (`);
 });
 
 test("a missing file, another file and another schema are each one sentence", () => {
