@@ -12,9 +12,7 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Simulation\Cells;
-use TrendVault\Writer\Simulation\NaiveRanker;
 use TrendVault\Writer\Simulation\OurRanker;
-use TrendVault\Writer\Simulation\RateRanker;
 use TrendVault\Writer\Simulation\SimulationResult;
 use TrendVault\Writer\Simulation\World;
 use TrendVault\Writer\WriterException;
@@ -30,7 +28,7 @@ final class Simulate extends WriterCommand
     private const string HELP = <<<'TEXT'
     Visitors see the list, open what they like, and the list is ranked by that, from list to list, by the
     code that ranks in production. value: clicks that the list gave, in parts of those of the best order;
-    recall@24: how much of the best 24 is in the first 24 ranks; naive: the value of ranking by all views; plain: that of
+    recall@24: how much of the best 24 is in the first 24 ranks; plain: the value of
     a plain Bayesian rate by age; law: that of one that knows how rates are spread and fall, but no video's.
     A null in taper_hours or life_hours stands for never.
     --world has fields of the world: a JSON object such as {"loads_per_hour": 20000, "steepness": 1.2};
@@ -78,13 +76,6 @@ final class Simulate extends WriterCommand
         );
         $rankers = [
             'ours' => new OurRanker($context->settings->exploreShare),
-            'naive' => new NaiveRanker(),
-            ...$isAttacked
-                ? [
-                    'without bound' => new OurRanker($context->settings->exploreShare, INF),
-                    'without shrinking' => new RateRanker(),
-                ]
-                : [],
         ];
         $bar = $context->progressBar('Simulating');
         $context->write(Cells::HEAD);

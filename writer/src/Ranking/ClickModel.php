@@ -27,7 +27,7 @@ final class ClickModel
      * By how many standard deviations impressions may exceed what elsewhere implies: the most that false messages can do
      * for a video that is counted elsewhere.
      */
-    public const float SURPRISE = 3.0;
+    private const float SURPRISE = 3.0;
 
     /**
      * The list of the next hours is made anew many times before they are over, and is worth most when it is ordered by
@@ -80,13 +80,11 @@ final class ClickModel
     /**
      * @param list<Contender> $contenders
      * @param int $now UTC seconds
-     * @param float $surprise see SURPRISE; INF for no bound
      */
     public function __construct(
         private readonly array $contenders,
         private readonly int $now,
         Traffic $traffic,
-        float $surprise = self::SURPRISE,
     ) {
         $this->perHour = max(1.0, $traffic->perHour(1));
         $this->bias = array_fill_keys(RankGroup::FIRST_RANKS, 1.0);
@@ -105,7 +103,7 @@ final class ClickModel
         }
         $this->trust = $elsewhere->trust;
         $this->bounds = array_map(
-            static fn(int $index): float => $elsewhere->bound($index, $surprise),
+            static fn(int $index): float => $elsewhere->bound($index, self::SURPRISE),
             array_keys($contenders),
         );
     }

@@ -99,7 +99,6 @@ final class RankedLists
      *
      * @param list<Contender> $contenders those with impressions, or counted elsewhere
      * @param float $exploreShare of the impressions, see Trials
-     * @param float $surprise see ClickModel::SURPRISE
      * @param iterable<Contender> $unknown those with neither, by id; only those that get into a list are kept in memory
      */
     public function offerAll(
@@ -107,10 +106,9 @@ final class RankedLists
         array $contenders,
         Traffic $traffic,
         float $exploreShare,
-        float $surprise = ClickModel::SURPRISE,
         iterable $unknown = [],
     ): void {
-        $model = new ClickModel($contenders, $this->now, $traffic, $surprise);
+        $model = new ClickModel($contenders, $this->now, $traffic);
         if (array_any($contenders, static fn(Contender $contender): bool => $contender->counts !== [])) {
             $this->weights[$region] = $model->weight();
             $this->biases[$region] = $model->bias();

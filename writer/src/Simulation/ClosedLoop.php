@@ -12,7 +12,6 @@ use TrendVault\Writer\Ranking\Traffic;
 /** Runs a world from list to list: visitors look at the list, open videos, and the list is ranked by that. */
 final class ClosedLoop
 {
-    private const float NAIVE_HALF_LIFE_HOURS = 3.0;
     private const int RECALL_RANKS = 24;
     private const int PAGE_RANKS = 24;
 
@@ -116,17 +115,13 @@ final class ClosedLoop
     {
         if ($this->elsewherePerChance > 0.0) {
             $mean = $this->elsewherePerChance * $hours * $video->elsewhere($this->world, $hour);
-            $views = $this->draws->count($mean);
-            $video->elsewhereViews += $views;
-            $video->recentViews += $views;
+            $video->elsewhereViews += $this->draws->count($mean);
         }
     }
 
     private function observe(float $hour): void
     {
-        $kept = 2.0 ** (-$this->stepHours / self::NAIVE_HALF_LIFE_HOURS);
         foreach ($this->videos as $video) {
-            $video->recentViews *= $kept;
             $this->viewElsewhere($video, $hour, $this->stepHours);
             if ($this->elsewherePerChance > 0.0) {
                 $video->observe(World::START + (int) round($hour * 3600));
@@ -279,7 +274,7 @@ final class ClosedLoop
 /** A line of the table for each world. */
 final class Cells
 {
-    public const string HEAD = " elsewhere  loads/h   value (least)  recall@24  naive  plain    law\n";
+    public const string HEAD = " elsewhere  loads/h   value (least)  recall@24  plain    law\n";
 
     /** @return array<string, Closure(): Ranker> what a list is measured against, by label */
     public static function references(World $world): array
@@ -323,15 +318,14 @@ final class Cells
         $values = array_map(static fn(SimulationResult $one): float => $one->value(), $cell['ours']);
 
         return sprintf(
-            "%9.0f%% %8s   %.3f (%.3f)  %9.3f  %.3f%s%s\n",
+            "%9.0f%% %8s   %.3f (%.3f)  %9.3f%s%s\n",
             100 * $world->elsewhereShare,
             number_format($world->loadsPerHour),
             array_sum($values) / count($values),
             min($values),
             self::mean($cell['ours'], static fn(SimulationResult $one): float => $one->recall()),
-            self::mean($cell['naive'], static fn(SimulationResult $one): float => $one->value()),
             self::referenceValues($cell),
-            isset($cell['plain']) ? '' : '  pushed to rank (best, median): ' . self::pushes($cell),
+            isset($cell['plain']) ? '' : self::pushedTo($cell['ours']),
         );
     }
 
@@ -358,17 +352,14 @@ final class Cells
             );
     }
 
-    /** @param array<string, list<SimulationResult>> $cell by label */
-    private static function pushes(array $cell): string
+    /** @param list<SimulationResult> $results of an attack */
+    private static function pushedTo(array $results): string
     {
-        $texts = [];
-        foreach ($cell as $label => [$result]) {
-            $ranks = $result->pushedTo;
-            sort($ranks);
-            $texts[] = sprintf('%s %d, %d', $label, $ranks[0] ?? 0, $ranks[intdiv(count($ranks), 2)] ?? 0);
-        }
-
-        return implode('; ', $texts);
+        return sprintf(
+            '  pushed to rank %.0f, median %.0f',
+            self::mean($results, static fn(SimulationResult $one): float => $one->pushedTo(0.0)),
+            self::mean($results, static fn(SimulationResult $one): float => $one->pushedTo(0.5)),
+        );
     }
 
     /**
@@ -412,6 +403,15 @@ final class SimulationResult
         if ($pushedIndex !== null) {
             $this->pushedTo[] = ($pushedIndex === false ? 500 : $pushedIndex) + 1;
         }
+    }
+
+    /** The pushed video's rank at this part of the way from its best to its worst; 0 where none is pushed. */
+    public function pushedTo(float $part): int
+    {
+        $ranks = $this->pushedTo;
+        sort($ranks);
+
+        return $ranks[(int) ($part * count($ranks))] ?? 0;
     }
 
     /** Views that the list gave, in parts of those of the best order, on the measured days. */

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Simulation;
 
 use Override;
-use TrendVault\Writer\Ranking\ClickModel;
 use TrendVault\Writer\Ranking\Candidate;
 use TrendVault\Writer\Ranking\RankedLists;
 use TrendVault\Writer\Ranking\Traffic;
@@ -27,11 +26,7 @@ final readonly class OurRanker implements Ranker
 {
     private const string REGION = 'GB';
 
-    /** @param float $surprise see ClickModel::SURPRISE; INF lets looks say anything */
-    public function __construct(
-        private float $exploreShare,
-        private float $surprise = ClickModel::SURPRISE,
-    ) {}
+    public function __construct(private float $exploreShare) {}
 
     #[Override]
     public function ranked(array $videos, Traffic $traffic, int $now): array
@@ -42,7 +37,7 @@ final readonly class OurRanker implements Ranker
             $contenders[] = $video->contender();
         }
         $lists = new RankedLists($now, [Window::Now]);
-        $lists->offerAll(self::REGION, $contenders, $traffic, $this->exploreShare, $this->surprise);
+        $lists->offerAll(self::REGION, $contenders, $traffic, $this->exploreShare);
         foreach ($lists->ranked() as $list) {
             return array_map(
                 static fn(Candidate $candidate): SimulatedVideo => $byId[$candidate->videoId],
@@ -51,41 +46,6 @@ final readonly class OurRanker implements Ranker
         }
 
         return [];
-    }
-}
-
-/** Naive feedback: all views, those that the list causes too, with a half-life of three hours. */
-final class NaiveRanker implements Ranker
-{
-    #[Override]
-    public function ranked(array $videos, Traffic $traffic, int $now): array
-    {
-        usort(
-            $videos,
-            static fn(SimulatedVideo $a, SimulatedVideo $b): int => $b->recentViews <=> $a->recentViews ?:
-            strcmp($a->id, $b->id),
-        );
-
-        return $videos;
-    }
-}
-
-/** Views per look as they were counted, without a prior: what shrinking is worth is the difference. */
-final class RateRanker implements Ranker
-{
-    private const float UNKNOWN = 0.04;
-
-    #[Override]
-    public function ranked(array $videos, Traffic $traffic, int $now): array
-    {
-        $rates = [];
-        foreach ($videos as $video) {
-            [$impressions, $clicks] = $video->sums();
-            $rates[] = $impressions > 0.0 ? $clicks / $impressions : self::UNKNOWN;
-        }
-        arsort($rates);
-
-        return array_map(static fn(int $index): SimulatedVideo => $videos[$index], array_keys($rates));
     }
 }
 

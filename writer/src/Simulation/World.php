@@ -149,8 +149,6 @@ final class SimulatedVideo
     /** Since the last list. */
     public float $newImpressions = 0.0;
     public float $newClicks = 0.0;
-    /** What naive feedback ranks by: all views, with a half-life of 3 hours. */
-    public float $recentViews = 0.0;
 
     public function __construct(
         public readonly string $id,
@@ -207,7 +205,6 @@ final class SimulatedVideo
         $new = $counted->at(Velocity::ageStartsAt($this->firstSeenAt(), $this->toldPublishedAt()));
         $key = 100 * $new->rankGroup + $new->ageGroup;
         $this->counts[$key] = isset($this->counts[$key]) ? $this->counts[$key]->plus($new) : $new;
-        $this->recentViews += $counted->clicks;
         $this->newImpressions += $counted->impressions;
         $this->newClicks += $counted->clicks;
     }

@@ -7,7 +7,6 @@ namespace TrendVault\Writer\Tests\Simulation;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Simulation\ClosedLoop;
-use TrendVault\Writer\Simulation\NaiveRanker;
 use TrendVault\Writer\Simulation\OurRanker;
 use TrendVault\Writer\Simulation\Ranker;
 use TrendVault\Writer\Simulation\SenderCells;
@@ -22,12 +21,11 @@ final class ClosedLoopTest extends TestCase
     private const array SMALL = ['births_per_hour' => 2, 'days' => 0.75, 'warm_up_days' => 0.25];
 
     #[Test]
-    public function a_list_that_learns_from_impressions_is_good_where_naive_feedback_freezes(): void
+    public function a_list_that_learns_from_impressions_is_good(): void
     {
         $world = new World()->with(self::SMALL);
 
         self::assertGreaterThan(0.85, self::simulate($world, new OurRanker(self::EXPLORE_SHARE))->value());
-        self::assertLessThan(0.7, self::simulate($world, new NaiveRanker())->value());
     }
 
     #[Test]
