@@ -32,7 +32,7 @@ final class Simulate extends WriterCommand
     a plain Bayesian rate by age; law: that of one that knows how rates are spread and fall, but no video's.
     A null in taper_hours or life_hours stands for never.
     --world has fields of the world: a JSON object such as {"loads_per_hour": 20000, "steepness": 1.2};
-    --attack prints four lines: without an attack; with the ceiling of messages for each list served; without
+    --attack takes 0 to below 1 and prints four lines: without an attack; with the ceiling of messages for each list served; without
     it; and without cells of senders, too.
     An unknown name is answered with all that there are. EXPLORE_SHARE counts here too.
     TEXT;
@@ -44,46 +44,35 @@ final class Simulate extends WriterCommand
         $this->addOption('world', mode: $value, description: 'A file of JSON: fields of the world')
             ->addOption('seeds', mode: $value, description: 'How many seeds', default: '5')
             ->addOption('seed', mode: $value, description: 'The first seed', default: '1')
-            ->addOption(
-                'attack',
-                mode: $value,
-                description: 'The share of all messages that push one video, 0 to below 1',
-            )
+            ->addOption('attack', mode: $value, description: 'The share of messages that push one video')
             ->setHelp(self::HELP);
     }
 
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $world = new World()->with([
-            ...self::fields(self::option($input, 'world')),
-            ...self::option($input, 'attack') === null
-                ? []
-                : ['attack_share' => self::number($input, 'attack')],
-        ]);
-        $isAttacked = self::option($input, 'attack') !== null;
-        $worlds = $isAttacked
-            ? [
-                $world->with(['attack_share' => 0]),
-                $world,
-                $world->with(['ceiling_factor' => 0]),
-                $world->with(['ceiling_factor' => 0, 'has_sender_cells' => false]),
-            ]
-            : [$world];
-        $seeds = range(
-            (int) self::number($input, 'seed'),
-            (int) (self::number($input, 'seed') + self::number($input, 'seeds') - 1),
-        );
-        $rankers = [
-            'ours' => new OurRanker($context->settings->exploreShare),
-        ];
+        $attack =
+            self::option($input, 'attack') === null ? [] : ['attack_share' => self::number($input, 'attack')];
+        $world = new World()->with([...self::fields(self::option($input, 'world')), ...$attack]);
+        $worlds =
+            $attack === []
+                ? [$world]
+                : [
+                    $world->with(['attack_share' => 0]),
+                    $world,
+                    $world->with(['ceiling_factor' => 0]),
+                    $world->with(['ceiling_factor' => 0, 'has_sender_cells' => false]),
+                ];
+        $first = (int) self::number($input, 'seed');
+        $seeds = range($first, $first + (int) self::number($input, 'seeds') - 1);
+        $ours = new OurRanker($context->settings->exploreShare);
         $bar = $context->progressBar('Simulating');
         $context->write(Cells::HEAD);
         foreach ($worlds as $index => $one) {
             /** @var array<string, non-empty-list<SimulationResult>> $cell one a seed, and there is one at least */
             $cell = Cells::run(
                 $one,
-                $isAttacked ? $rankers : [...$rankers, ...Cells::references($one)],
+                ['ours' => $ours, ...$attack === [] ? Cells::references($one) : []],
                 $seeds,
                 static fn(float $share) => $bar?->setProgress(
                     (int) ((100 * ($index + $share)) / count($worlds)),
@@ -101,9 +90,7 @@ final class Simulate extends WriterCommand
     {
         $fields = $path === null ? [] : json_decode((string) @file_get_contents($path), true);
         if (!is_array($fields) || ($fields !== [] && array_is_list($fields))) {
-            throw WriterException::usage(
-                "Cannot simulate: $path is not a JSON object of the world's fields.",
-            );
+            throw WriterException::usage("Cannot simulate: $path is no JSON object of the world's fields.");
         }
 
         /** @var array<string, mixed> $fields of a JSON object */

@@ -57,8 +57,6 @@ final readonly class World
         public float $attackFromHour = 48.0,
         /** Where the pushed video stands when the attack starts. */
         public int $attackedRank = 200,
-        /** Whether the attacker fetches a list for each message: then the ceiling holds nothing back. */
-        public bool $attackerFetches = false,
         /** Messages about a page above so many a page served are scaled down, in proportion; 0 for no ceiling. */
         public float $ceilingFactor = 3.0,
         /** From how many addresses the false messages come. Visitors have one each. */
@@ -92,10 +90,9 @@ final readonly class World
                     ),
                     array_keys($known),
                 );
+                $names = implode(', ', $names);
                 throw WriterException::usage(
-                    "Cannot simulate: the world's $name is not known or not of its type; expected numbers for " .
-                        implode(', ', $names) .
-                        ' (says_depth: true or false).',
+                    "Cannot simulate: the world's $name is not known or not of its type; there are $names.",
                 );
             }
             $known[$property] = match (true) {
@@ -123,11 +120,9 @@ final readonly class World
     /** What the ceiling leaves of each message about a page. */
     public function kept(float $trueMessages, float $falseMessages): float
     {
-        $served = $trueMessages + ($this->attackerFetches ? $falseMessages : 0.0);
-
         return $this->ceilingFactor <= 0.0 || $falseMessages <= 0.0
             ? 1.0
-            : min(1.0, ($this->ceilingFactor * $served) / ($trueMessages + $falseMessages));
+            : min(1.0, ($this->ceilingFactor * $trueMessages) / ($trueMessages + $falseMessages));
     }
 
     /** The share of visitors who look at a rank. */
