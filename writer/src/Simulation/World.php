@@ -84,13 +84,9 @@ final readonly class World
                         is_float($value) ||
                         ($value === null && in_array($property, self::NULLABLE, true)));
             if (!$fits) {
-                $names = array_map(
-                    static fn(string $one): string => strtolower(
-                        (string) preg_replace('/[A-Z]/', '_$0', $one),
-                    ),
-                    array_keys($known),
+                $names = strtolower(
+                    (string) preg_replace('/[A-Z]/', '_$0', implode(', ', array_keys($known))),
                 );
-                $names = implode(', ', $names);
                 throw WriterException::usage(
                     "Cannot simulate: the world's $name is not known or not of its type; there are $names.",
                 );
