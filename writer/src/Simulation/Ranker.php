@@ -131,13 +131,11 @@ final class KnowsTheLaw implements Ranker
     #[Override]
     public function ranked(array $videos, Traffic $traffic, int $now): array
     {
-        $spread = exp($this->world->appealSigma ** 2) - 1;
+        $shape = 1 / (exp($this->world->appealSigma ** 2) - 1);
+        $unknown = [$shape, $shape / $this->world->appealMean];
         $scores = [];
         foreach ($videos as $video) {
-            [$shape, $rate] = $this->known[$video->id] ?? [
-                1 / $spread,
-                1 / $spread / $this->world->appealMean,
-            ];
+            [$shape, $rate] = $this->known[$video->id] ?? $unknown;
             $shape += $video->newClicks;
             $rate +=
                 $video->newImpressions * $this->world->left(($this->last - $video->publishedAt()) / 3600);
