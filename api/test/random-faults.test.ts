@@ -254,7 +254,7 @@ class TruthMonitor {
     const workers = this.#origin.workerPids();
     const inspectors = this.#origin.inspectorPids();
     const isStopped = (pid: number) => / \(.*\) [TZX] /.test(read(`/proc/${pid}/stat`));
-    if (workers.length !== this.#options.workers || inspectors.length !== 1) return false;
+    if (workers.length !== this.#options.workers || inspectors.length > 1) return false;
     return ![...workers, ...inspectors].some(isStopped);
   }
 
@@ -368,8 +368,9 @@ const faults: Record<string, () => void | Promise<void>> = {
   "stop a worker": () => void process.kill(random.pick(origin.workerPids()), "SIGSTOP"),
   "kill a worker": () => void process.kill(random.pick(origin.workerPids()), "SIGKILL"),
   "kill all workers": () => origin.workerPids().forEach((pid) => void process.kill(pid, "SIGKILL")),
-  "stop the inspector": () => void process.kill(random.pick(origin.inspectorPids()), "SIGSTOP"),
-  "kill the inspector": () => void process.kill(random.pick(origin.inspectorPids()), "SIGKILL"),
+  // Where it has read all, there is none.
+  "stop the inspector": () => origin.inspectorPids().forEach((pid) => void process.kill(pid, "SIGSTOP")),
+  "kill the inspector": () => origin.inspectorPids().forEach((pid) => void process.kill(pid, "SIGKILL")),
   "stop the supervisor for a while": async () => {
     process.kill(origin.pid, "SIGSTOP");
     await Bun.sleep(2500);

@@ -162,3 +162,18 @@ test("an inspector that ends or hangs is replaced", async () => {
   await until(() => origin?.inspectorPids().length === 1 && !origin.inspectorPids().includes(second));
   await until(async () => (await origin?.readiness())?.status === "ok");
 });
+
+test("the inspector ends when it has read all, and another one reads what was written", async () => {
+  await start();
+  await until(() => origin?.inspectorPids().length === 1);
+  await until(() => origin?.inspectorPids().length === 0);
+  expect((await origin?.readiness())?.status).toBe("ok");
+  write(({ database }) => {
+    database.run("PRAGMA foreign_keys = OFF");
+    database.run("DROP TABLE trending");
+  });
+  await until(
+    async () => (await origin?.readiness())?.reasons.join().includes("no such table: trending") ?? false,
+  );
+  expect(origin?.inspectorPids().length).toBe(1);
+});

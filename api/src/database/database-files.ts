@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
+import { existsSync, promises, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 
 /**
  * The files of a database, as far as a change of them has to be seen: each as a text that is compared. It looks at them
@@ -41,13 +41,18 @@ export class DatabaseFiles {
   }
 }
 
-/** Differs after anything was written to the database, by whomever; not after a page went bad on the disk. */
-export function describeContent(path: string): string {
-  const linked = followLinks(path);
-  const describe = (file: Stats | undefined) =>
-    `${identify(file)} ${file?.size} ${file?.mtimeMs} ${file?.ctimeMs}`;
-  // Readers write to the -shm, too.
-  return `${describe(stat(path))} ${describe(stat(`${linked}-wal`))} ${identify(stat(`${linked}-shm`))}`;
+/**
+ * Differs after anything was written to the database, by whomever; not after a page went bad on the disk. Who asks goes
+ * on while the disk hangs. What cannot be looked at is described by the error.
+ */
+export async function describeContent(path: string): Promise<string> {
+  const linked = await promises.realpath(path).catch(() => path); // it was removed meanwhile
+  const describe = (file: string, more: (file: Stats) => string) =>
+    promises.stat(file).then((found) => `${identify(found)} ${more(found)}`, String);
+  const main = await describe(path, ({ size, mtimeMs, ctimeMs }) => `${size} ${mtimeMs} ${ctimeMs}`);
+  // Not its ctime: a reader that is root sets its owner, to the same one. Readers write to the -shm, too.
+  const wal = await describe(`${linked}-wal`, ({ size, mtimeMs }) => `${size} ${mtimeMs}`);
+  return `${main} ${wal} ${await describe(`${linked}-shm`, () => "")}`;
 }
 
 /**

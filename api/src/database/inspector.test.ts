@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { closeSync, copyFileSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { DatabaseBuilder, generationMark, videos } from "@trendvault/kit/database";
 import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
+import { describeContent } from "./database-files.ts";
 import { Inspector } from "./inspector.ts";
 
 const pageBytes = 4096;
@@ -21,44 +22,52 @@ beforeEach(() => {
 afterEach(() => builder.remove());
 
 /** More than it takes to read any of these databases: a look of this budget reads all. */
-const readsAll = { afterChangeMs: 600_000, idleMs: 0 };
+const readsAll = 600_000;
 
 /** Looks at all of the database. */
-function inspectAll(path: string): string | null {
-  return new Inspector(path).inspect(readsAll).reason;
+async function inspectAll(path: string): Promise<string | null> {
+  return (await new Inspector(path).inspect(readsAll)).reason;
 }
 
-test("a whole database has no reason, and its newest generation is said", () => {
-  expect(inspectAll(builder.path)).toBeNull();
-  expect(new Inspector(builder.path).inspect({ afterChangeMs: 0, idleMs: 0 })).toEqual({
+test("a whole database has no reason, and its newest generation is said", async () => {
+  expect(await inspectAll(builder.path)).toBeNull();
+  expect(await new Inspector(builder.path).inspect(0)).toEqual({
     newest: generationMark(1, 1_795_171_200),
     reason: null,
+    whole: null,
   });
 });
 
-test("an empty database is walked without an end", () => {
+test("once all was read, it says of which files", async () => {
+  const { whole } = await new Inspector(builder.path).inspect(readsAll);
+  expect(whole).toBe(await describeContent(builder.path));
+  builder.publish([{ region: "DE", videos: videos(4) }]);
+  expect(await describeContent(builder.path)).not.toBe(whole);
+});
+
+test("an empty database is walked without an end", async () => {
   const empty = new DatabaseBuilder();
-  expect(inspectAll(empty.path)).toBeNull();
-  expect(new Inspector(empty.path).inspect({ afterChangeMs: 0, idleMs: 0 }).newest).toBeNull();
+  expect(await inspectAll(empty.path)).toBeNull();
+  expect((await new Inspector(empty.path).inspect(0)).newest).toBeNull();
   empty.remove();
 });
 
 test.each(["trending", "videos", "observations", "velocity", "generation_regions", "generations"])(
   "a dropped table %s is said",
-  (table) => {
+  async (table) => {
     builder.database.run("PRAGMA foreign_keys = OFF");
     builder.database.run(`DROP TABLE ${table}`);
-    expect(inspectAll(builder.path)).toContain("no such table");
+    expect(await inspectAll(builder.path)).toContain("no such table");
   },
 );
 
-test("a torn list is said, whichever it is", () => {
+test("a torn list is said, whichever it is", async () => {
   builder.publish([{ region: "DE", window: "week", category: "music", videos: videos(400) }]);
   builder.database.run("DELETE FROM trending WHERE generation = 2 AND rank = 399");
-  expect(inspectAll(builder.path)).toContain("whose ranks have gaps");
+  expect(await inspectAll(builder.path)).toContain("whose ranks have gaps");
 });
 
-test(`rows that damage makes SQLite pass over without an error are missed (TEST_SEED=${testSeed})`, () => {
+test(`rows that damage makes SQLite pass over without an error are missed (TEST_SEED=${testSeed})`, async () => {
   builder.publish([{ region: "GB", videos: videos(400) }]);
   builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   const random = new Random();
@@ -71,7 +80,7 @@ test(`rows that damage makes SQLite pass over without an error are missed (TEST_
     const cells = 8 + random.below(400); // the array of cells, and what is behind it
     writeSync(file, new Uint8Array(2).fill(0x5a), 0, 2, random.below(pages) * pageBytes + cells);
     closeSync(file);
-    if (readRows(damaged) !== 400 && ++shortened > 0) expect(inspectAll(damaged)).not.toBeNull();
+    if (readRows(damaged) !== 400 && ++shortened > 0) expect(await inspectAll(damaged)).not.toBeNull();
   }
 });
 
@@ -88,32 +97,32 @@ function readRows(path: string): number | null {
   }
 }
 
-test("what was written since the last look is read with the next ones, wherever it is", () => {
+test("what was written since the last look is read with the next ones, wherever it is", async () => {
   const regions = ["CZ", "DE", "FR", "GB", "PL"];
   for (const region of regions) builder.publish([{ region, window: "now", videos: videos(40) }]);
   for (const [index, region] of regions.entries()) {
     const inspector = new Inspector(builder.path);
-    const look = () => inspector.inspect(readsAll).reason;
-    expect([look(), look()]).toEqual([null, null]);
+    const look = async () => (await inspector.inspect(readsAll)).reason;
+    expect([await look(), await look()]).toEqual([null, null]);
     const generation = index + 2;
     builder.database.run(`UPDATE trending SET rank = 99 WHERE generation = ${generation} AND rank = 7`);
-    expect(look()).toContain(`a list of ${region} in generation ${generation} whose ranks have gaps`);
+    expect(await look()).toContain(`a list of ${region} in generation ${generation} whose ranks have gaps`);
     builder.database.run(`UPDATE trending SET rank = 7 WHERE generation = ${generation} AND rank = 99`);
   }
 });
 
-test("what was damaged has no reason any more when it is whole", () => {
+test("what was damaged has no reason any more when it is whole", async () => {
   const inspector = new Inspector(builder.path);
   builder.database.run("ALTER TABLE velocity RENAME TO other");
-  const look = () => inspector.inspect(readsAll).reason;
-  expect(look()).toContain("no such table");
+  const look = async () => (await inspector.inspect(readsAll)).reason;
+  expect(await look()).toContain("no such table");
   builder.database.run("ALTER TABLE other RENAME TO velocity");
-  expect(look()).toBeNull();
+  expect(await look()).toBeNull();
 });
 
 test.each(["trending", "trending_by_video", "videos", "observations", "velocity"])(
   "a damaged page of %s is said, whichever it is",
-  (name) => {
+  async (name) => {
     if (name === "trending") builder.publish([{ region: "DE", videos: videos(400) }]); // its cursors lead to the first one
     builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     const pages = builder.database
@@ -128,7 +137,7 @@ test.each(["trending", "trending_by_video", "videos", "observations", "velocity"
       const file = openSync(copy, "r+");
       writeSync(file, new Uint8Array(pageBytes).fill(0x5a), 0, pageBytes, (page - 1) * pageBytes);
       closeSync(file);
-      expect([page, inspectAll(copy)]).toEqual([page, expect.stringContaining("damaged")]);
+      expect([page, await inspectAll(copy)]).toEqual([page, expect.stringContaining("damaged")]);
     }
   },
 );

@@ -7,11 +7,11 @@ import { Store } from "./store.ts";
 /** What is compared of a generation: which rankings are served, and which are the newest. */
 export type GenerationMark = Pick<Generation, "id" | "publishedAt" | "rankings">;
 
-/** What the file says; `reason` is why it cannot be served, or what of it is damaged. `publishedAt` is in Unix seconds. */
-export type Inspection = { newest: GenerationMark | null; reason: string | null };
-
-/** Milliseconds of CPU for a look: until all was read since the last change, and after that. */
-type Budget = { afterChangeMs: number; idleMs: number };
+/**
+ * What the file says; `reason` is why it cannot be served, or what of it is damaged. `whole` is what its files are, as
+ * `describeContent` says it, once all of that was read; else null. `publishedAt` is in Unix seconds.
+ */
+export type Inspection = { newest: GenerationMark | null; reason: string | null; whole: string | null };
 
 type Step = (store: Store) => string | number | null;
 
@@ -19,24 +19,26 @@ type Steps = Generator<Step, void, string | number | null>;
 
 const intervalMs = 1000;
 // Milliseconds of CPU for a look, and at most a list more: the 30 MB of the demo are read in two looks.
-const budget = { afterChangeMs: 20, idleMs: 0.5 };
+const budgetMs = 20;
 
-/** Looks at the database once a second and tells the supervisor; ends with it. */
+/** Looks at the database once a second and tells the supervisor, which ends it when all was read; ends with it. */
 export function runInspector(path: string): void {
   const { REGIONS_TABLE: regions = "" } = process.env;
   useRegions(regions === "" ? null : readRegionTable(regions));
   process.on("disconnect", () => process.exit(0));
   process.on("SIGHUP", () => {}); // for the supervisor; a terminal sends it to all
   const inspector = new Inspector(path);
-  const look = () => process.send?.(inspector.inspect(budget) satisfies Inspection);
-  look();
-  setInterval(look, intervalMs);
+  const look = async () => {
+    process.send?.((await inspector.inspect(budgetMs)) satisfies Inspection);
+    setTimeout(look, intervalMs);
+  };
+  void look();
 }
 
 /**
  * Looks at a database as no process does that has it open: each look opens it afresh, and reads on where the last one
- * stopped, round and round, through all that the origin serves: fast after something has written to it, else slowly,
- * for what only the disk has changed. Use it in a process that has no other connection to the database.
+ * stopped, through all that the origin serves, until all was read since something has written to it. Use it in a process
+ * that has no other connection to the database.
  */
 export class Inspector {
   readonly #path: string;
@@ -51,20 +53,25 @@ export class Inspector {
     this.#path = path;
   }
 
-  /** Reads on. What is damaged is read again with every look until it is whole. Never throws. */
-  inspect({ afterChangeMs, idleMs }: Budget): Inspection {
+  /**
+   * Reads on for so many milliseconds of CPU. What is damaged is read again with every look until it is whole. Never
+   * throws.
+   */
+  async inspect(budgetMs: number): Promise<Inspection> {
+    const content = await describeContent(this.#path);
     let store: Store | null = null;
     try {
-      const content = describeContent(this.#path);
-      const isChanged = content !== this.#wasWhole;
-      const until = usedCpuMs() + (isChanged ? afterChangeMs : idleMs);
+      const until = usedCpuMs() + budgetMs;
       store = Store.open(this.#path);
       this.#newest = markGeneration(store.newestGeneration());
-      do this.#continue(store, content);
-      while (usedCpuMs() < until && !(isChanged && content === this.#wasWhole));
-      return { newest: this.#newest, reason: null };
+      while (content !== this.#wasWhole) {
+        this.#continue(store, content);
+        if (usedCpuMs() >= until) break;
+      }
+      const whole = content === this.#wasWhole ? content : null;
+      return { newest: this.#newest, reason: null, whole };
     } catch (error) {
-      return { newest: this.#newest, reason: this.#explain(error) };
+      return { newest: this.#newest, reason: this.#explain(error), whole: null };
     } finally {
       store?.close();
     }

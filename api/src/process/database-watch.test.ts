@@ -6,45 +6,65 @@ import { Counters } from "../serving/counters.ts";
 import { DatabaseWatch } from "./database-watch.ts";
 import type { WorkerReport } from "./messages.ts";
 
-function create() {
+function create({ endsWhenKilled = false } = {}) {
   const inspectors: {
-    inspect(id: number | null, reason?: string): void;
+    inspect(id: number | null, reason?: string | null, whole?: string | null): void;
     say(newest: GenerationMark): void;
     exit(): void;
     wasKilled: boolean;
   }[] = [];
   let now = 1000;
+  let files: Promise<string> = Promise.resolve("as at the start");
   const start = (onInspection: (inspection: Inspection) => void) => {
     const { promise: exited, resolve: exit } = Promise.withResolvers<void>();
-    const inspect = (id: number | null, reason: string | null = null) =>
-      onInspection({ newest: id === null ? null : generationMark(id), reason });
-    const say = (newest: GenerationMark) => onInspection({ newest, reason: null });
+    const inspect = (id: number | null, reason: string | null = null, whole: string | null = null) =>
+      onInspection({ newest: id === null ? null : generationMark(id), reason, whole });
+    const say = (newest: GenerationMark) => onInspection({ newest, reason: null, whole: null });
     const inspector = { inspect, say, exit, wasKilled: false };
     inspectors.push(inspector);
     return {
       exited,
       kill() {
         inspector.wasKilled = true;
+        if (endsWhenKilled) exit();
       },
     };
   };
-  const watch = new DatabaseWatch(start, () => now);
+  const watch = new DatabaseWatch({ start, describeFiles: () => files, clock: () => now });
   watch.tick(now);
+  /** Half a second after the other, as in the supervisor. */
+  const pass = (milliseconds: number) => {
+    for (const end = now + milliseconds; now < end; ) {
+      now += Math.min(500, end - now);
+      watch.tick(now);
+    }
+  };
   return {
     inspectors,
+    pass,
     inspect: (id: number | null, reason?: string) => inspectors.at(-1)?.inspect(id, reason),
     isBehind: (report: WorkerReport) => watch.isBehind(report, now),
+    restart: () => watch.restart(),
     describe: (...reports: WorkerReport[]) => watch.describe(reports, now),
+    /** What the files of the database are from now on; "hung" when the disk does not say it. */
+    change(to: string) {
+      files = to === "hung" ? new Promise(() => {}) : Promise.resolve(to);
+    },
+    /** Until the inspector has found the files whole for so long that it is ended. */
+    async settle(id: number) {
+      for (let look = 0; look < 7; look++) {
+        inspectors.at(-1)?.inspect(id, null, "as at the start");
+        pass(1000);
+      }
+      await new Promise(setImmediate);
+    },
+    /** As `pass`; what was asked of the files is answered meanwhile. */
+    async wait(milliseconds: number) {
+      for (const end = now + milliseconds; now < end; await new Promise(setImmediate)) pass(500);
+    },
     /** As if the supervisor was stopped. */
     sleep(milliseconds: number) {
       now += milliseconds;
-    },
-    /** Half a second after the other, as in the supervisor. */
-    pass(milliseconds: number) {
-      for (const end = now + milliseconds; now < end; ) {
-        now += Math.min(500, end - now);
-        watch.tick(now);
-      }
     },
   };
 }
@@ -129,9 +149,9 @@ const noResult = "The check of the database gives no result; its process or the 
 test("an inspector that hangs is said and replaced, and what it says later is not heard", async () => {
   const { inspectors, inspect, describe, pass } = create();
   inspect(1);
-  pass(3000);
+  pass(4000);
   expect(describe()).toEqual([noResult]);
-  pass(2000);
+  pass(1000);
   inspectors[0]?.exit();
   await new Promise(setImmediate);
   pass(500);
@@ -155,8 +175,62 @@ test("an inspector that ends before it has said anything is started again, and t
     pass(500);
     return inspectors.length === 2;
   });
-  pass(2000);
+  pass(4000);
   expect(describe()).toEqual([noResult]);
+});
+
+test("an inspector that has read all is ended, and readiness stays true as long as nothing is written", async () => {
+  const { inspectors, describe, settle, wait } = create({ endsWhenKilled: true });
+  await settle(1);
+  await wait(200_000);
+  expect(inspectors.map(({ wasKilled }) => wasKilled)).toEqual([true]);
+  expect(describe(serving(1))).toEqual([]);
+});
+
+test("after a write another inspector reads, and a worker that does not follow is behind", async () => {
+  const { inspectors, inspect, describe, change, settle, wait } = create({ endsWhenKilled: true });
+  await settle(1);
+  change("written");
+  await wait(1000);
+  expect(inspectors.length).toBe(2);
+  for (const _ of [1, 2, 3]) {
+    inspect(2);
+    await wait(1000);
+  }
+  expect(describe(serving(1))).toEqual(["A worker serves generation 1; the newest in the database is 2"]);
+});
+
+test("when a worker serves what the last look did not find, the file is read again", async () => {
+  const { inspectors, inspect, describe, isBehind, settle, wait } = create({ endsWhenKilled: true });
+  await settle(1);
+  expect(isBehind(serving(2))).toBe(false);
+  await wait(1000);
+  expect(inspectors.length).toBe(2);
+  inspect(2); // the write was too close to the last look to change the files' times
+  expect(describe(serving(2))).toEqual([]);
+});
+
+test("all is read again after five minutes: the disk may have changed it", async () => {
+  const { inspectors, settle, wait } = create({ endsWhenKilled: true });
+  await settle(1);
+  await wait(301_000);
+  expect(inspectors.length).toBe(2);
+});
+
+test("a disk that hangs is said while no inspector runs", async () => {
+  const { describe, change, settle, wait } = create({ endsWhenKilled: true });
+  await settle(1);
+  change("hung");
+  await wait(5000);
+  expect(describe(serving(1))).toEqual([noResult]);
+});
+
+test("after SIGHUP another inspector reads all again", async () => {
+  const { inspectors, restart, settle, wait } = create({ endsWhenKilled: true });
+  await settle(1);
+  restart();
+  await wait(1000);
+  expect(inspectors.length).toBe(2);
 });
 
 test("an old look of an inspector that hangs says nothing against a worker", () => {

@@ -5,55 +5,67 @@ import { engineOptions } from "./worker-pool.ts";
 /** The process that looks at the database. */
 type InspectorProcess = { kill(): void; exited: Promise<unknown> };
 
-const lateAfterMs = 2500; // looks come every second
-const replaceAfterMs = 4000;
+type WatchOptions = {
+  /** Starts the process that inspects. */
+  start: (onInspection: (inspection: Inspection) => void) => InspectorProcess;
+  /** What the files of the database are, as `describeContent` says it. */
+  describeFiles: () => Promise<string>;
+  clock?: () => number;
+};
+
+const lateAfterMs = 3500; // looks come every second, the first one when the process has started
+const replaceAfterMs = 4500;
 const behindAfterMs = 2000; // a generation is served a quarter of a second after it was published
 const restartDelayMs = 1000;
 const longestPauseMs = 2000; // of this process, after which it has to hear from the inspector anew
+const lingerMs = 5000; // the commits of one run of the writer follow each other
+const readAgainAfterMs = 300_000; // for what only the disk has changed
 const keptGenerations = 100;
 
 /**
  * Compares what the workers serve with what the file says, which a process of its own reads: whatever keeps a worker
- * from following the database, it shows here. Times are of `performance.now()`.
+ * from following the database, it shows here. That process, the inspector, runs only while there is something to read:
+ * after a write, while a part is damaged or a worker serves another generation, and every five minutes. Times are of
+ * `performance.now()`.
  */
 export class DatabaseWatch {
-  readonly #start: (onInspection: (inspection: Inspection) => void) => InspectorProcess;
+  readonly #start: WatchOptions["start"];
+  readonly #describeFiles: () => Promise<string>;
   readonly #clock: () => number;
   #inspector: InspectorProcess | null = null;
   #startedAt = 0;
   #isKilled = false;
   #inspection: Inspection | null = null;
   #heardAt = Number.NEGATIVE_INFINITY;
+  /** Since when each look found all of the files read; null while they are not. */
+  #wholeSince: number | null = null;
+  #inspectedAt = 0;
+  /** Whether a worker served something else than the newest since the last look. */
+  #isDoubted = false;
+  #isDescribing = false;
   #listeningSince = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** When each generation was the newest last, or was first seen to be served. */
   readonly #excusedAt = new Map<string, number>();
 
-  /** `start` starts the process that inspects. */
-  constructor(
-    start: (onInspection: (inspection: Inspection) => void) => InspectorProcess,
-    clock: () => number = () => performance.now(),
-  ) {
+  constructor({ start, describeFiles, clock = () => performance.now() }: WatchOptions) {
     this.#start = start;
+    this.#describeFiles = describeFiles;
     this.#clock = clock;
   }
 
-  /** Starts the inspector, and replaces it when it ended or hangs. Call it twice a second. */
+  /** Starts the inspector when it is needed, and replaces it when it ended or hangs. Call it twice a second. */
   tick(now: number): void {
     if (now - this.#lookedAt > longestPauseMs) this.#listeningSince = now;
     this.#lookedAt = now;
-    const isOld = now - this.#startedAt > replaceAfterMs;
-    if (isOld && this.#silence(now) > replaceAfterMs) this.stop();
-    if (this.#inspector === null) this.#run(now);
+    if (this.#inspector === null) this.#runIfNeeded(now);
+    else if (now - this.#startedAt > replaceAfterMs && this.#silence(now) > replaceAfterMs) this.#end();
   }
 
-  /**
-   * Ends the inspector; a `tick` starts another one when it has ended, and not before: a process that waits for a disk
-   * cannot end, and with every new one there would be one more of them.
-   */
-  stop(): void {
-    this.#isKilled = true;
-    this.#inspector?.kill();
+  /** Ends the inspector; with a `tick` another one reads all again. */
+  restart(): void {
+    this.#wholeSince = null;
+    this.#end();
   }
 
   /** Whether a worker serves another generation than the newest for longer than it needs to follow, and does not say so. */
@@ -62,6 +74,7 @@ export class DatabaseWatch {
     if (newest === null || degradedReason !== null || this.#silence(now) > behindAfterMs) return false;
     const served = describe(generation);
     if (served === describe(newest)) return false;
+    this.#isDoubted = true;
     const excusedAt = this.#excusedAt.get(served) ?? now;
     this.#excuse(served, excusedAt);
     return now - excusedAt > behindAfterMs;
@@ -86,6 +99,28 @@ export class DatabaseWatch {
     return now - Math.max(this.#heardAt, this.#listeningSince);
   }
 
+  // A tick starts another one when it has ended, and not before: a process that waits for a disk cannot end, and with
+  // every new one there would be one more of them.
+  #end(): void {
+    this.#isKilled = true;
+    this.#inspector?.kill();
+  }
+
+  #runIfNeeded(now: number): void {
+    const isRead = this.#wholeSince !== null && now - this.#inspectedAt < readAgainAfterMs;
+    if (!isRead || this.#isDoubted) this.#run(now);
+    else if (!this.#isDescribing) void this.#compareFiles();
+  }
+
+  // As long as they are what was read, the newest generation is the one that was read. It waits while the disk hangs.
+  async #compareFiles(): Promise<void> {
+    this.#isDescribing = true;
+    const files = await this.#describeFiles();
+    this.#isDescribing = false;
+    if (files !== this.#inspection?.whole) this.#wholeSince = null;
+    else if (this.#inspector === null) this.#hear();
+  }
+
   #run(now: number): void {
     const inspector = this.#start((inspection) => {
       if (this.#inspector === inspector) this.#take(inspection);
@@ -93,6 +128,7 @@ export class DatabaseWatch {
     this.#inspector = inspector;
     this.#startedAt = now;
     this.#isKilled = false;
+    this.#wholeSince = null;
     void inspector.exited.then(async () => {
       if (!this.#isKilled) await Bun.sleep(restartDelayMs);
       this.#inspector = null;
@@ -100,9 +136,20 @@ export class DatabaseWatch {
   }
 
   #take(inspection: Inspection): void {
-    this.#heardAt = this.#clock();
     this.#inspection = inspection;
-    if (inspection.newest !== null) this.#excuse(describe(inspection.newest), this.#heardAt);
+    this.#hear();
+    const { whole } = inspection;
+    if (whole === null || this.#isDoubted) this.#wholeSince = null;
+    else this.#wholeSince ??= this.#heardAt;
+    this.#isDoubted = false;
+    this.#inspectedAt = this.#heardAt;
+    if (this.#wholeSince !== null && this.#heardAt - this.#wholeSince >= lingerMs) this.#end();
+  }
+
+  #hear(): void {
+    const newest = this.#inspection?.newest ?? null;
+    this.#heardAt = this.#clock();
+    if (newest !== null) this.#excuse(describe(newest), this.#heardAt);
   }
 
   #excuse(generation: string, at: number): void {

@@ -1,3 +1,4 @@
+import { describeContent } from "../database/database-files.ts";
 import type { Environment } from "../key-files.ts";
 import { writeLog } from "../log.ts";
 import type { adminRoutes } from "./admin.ts";
@@ -49,9 +50,11 @@ async function supervise(
   { pool, guard, environment }: Supervised,
   settings: Launch["settings"],
 ): Promise<void> {
-  const watch = new DatabaseWatch((onInspection) => {
-    const parts = { path: settings.databasePath, regions: environment.current.REGIONS_TABLE };
-    return startInspector(parts, onInspection);
+  const path = settings.databasePath;
+  const watch = new DatabaseWatch({
+    start: (onInspection) =>
+      startInspector({ path, regions: environment.current.REGIONS_TABLE }, onInspection),
+    describeFiles: () => describeContent(path),
   });
   const findReasons = () => {
     const now = performance.now();
@@ -67,8 +70,8 @@ async function supervise(
   }));
   await pool.grow(settings.workers);
   if (pool.isStopping) return;
-  process.on("SIGHUP", () => watch.stop()); // and the next look starts another one
-  process.on("exit", () => watch.stop()); // when it hangs, it does not end by itself
+  process.on("SIGHUP", () => watch.restart()); // with the new program
+  process.on("exit", () => watch.restart()); // when it hangs, it does not end by itself
   let logged = "";
   const look = (now: number) => {
     if (pool.isStopping) return;
