@@ -89,16 +89,16 @@ export function pageFields({ policy }: Pick<PageHead, "policy">): Record<string,
   };
 }
 
-/** The Content-Security-Policy of what people load. Nothing inline, nothing of others. */
+/** The Content-Security-Policy of what people load. Nothing inline but a site's colours, nothing of others. */
 export const policies = {
   /**
-   * A page has it in its first elements, where the origin's signature covers it. `thumbHosts` (host, or host:port) are
-   * those whose pictures it shows, beside its own. No markup is made of texts (Trusted Types); the one policy named makes
+   * A page has it in its first elements, where the origin's signature covers it. `hosts` (host, or host:port) are those
+   * whose pictures it shows, beside its own; `style` is the hash of a site's colours, or "". No markup is made of texts (Trusted Types); the one policy named makes
    * the address of the service worker.
    */
-  page(thumbHosts: readonly string[]): string {
-    const pictures = ["'self'", ...thumbHosts].join(" ");
-    return `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${pictures}; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'; trusted-types trendvault`;
+  page(hosts: readonly string[], style = ""): string {
+    const pictures = ["'self'", ...hosts].join(" ");
+    return `default-src 'none'; script-src 'self'; style-src 'self'${style}; img-src ${pictures}; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'; trusted-types trendvault`;
   },
   /**
    * /docs, which Swagger UI draws: its pictures are `data:` in its style sheet, and it sets innerHTML itself, so that

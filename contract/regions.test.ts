@@ -15,6 +15,7 @@ import {
   requireSameRegions,
   useRegions,
 } from "./regions.ts";
+import { type Site, styleOf } from "./site.ts";
 
 const mostRegions = 250;
 
@@ -122,6 +123,84 @@ describe("a region table", () => {
     expect(accepted.length).toBeGreaterThan(tables.length / 20);
     expect(accepted.length).toBeLessThan(tables.length / 2);
   }, 1_200_000); // only a fault takes so long, on a busy machine
+});
+
+describe("the site of a region table", () => {
+  const full: Site = {
+    name: "Kanal Eins",
+    logo: "https://img.example.com/logo.svg",
+    colours: { light: { accent: "#00629b" }, dark: { background: "#000000", surface: "#101820" } },
+    public_url: "https://trending.example.com",
+    imprint_url: "https://example.com/imprint",
+    privacy_url: "https://example.com/privacy?for=trending",
+    report_url: "https://example.com/report/{id}",
+  };
+  const read = (site: unknown) => readRegionTable(JSON.stringify({ site }));
+
+  test("needs no regions: they are the built-in ones then", () => {
+    expect(read(full)).toEqual({ ...builtIn, site: full });
+    expect(allows({ site: full })).toBe(true);
+    for (const part of [{ default: "GB" }, { regions: builtIn.regions }]) {
+      expect(() => readRegionTable(JSON.stringify({ site: full, ...part }))).toThrow("expected");
+      expect(allows({ site: full, ...part })).toBe(false);
+    }
+  });
+
+  const mistakes: [string, unknown, string][] = [
+    ["no object", "Kanal", 'site: expected an object with "name"'],
+    ["no name", {}, "site.name: expected a name of 1 to 100 characters"],
+    [
+      "another member",
+      { name: "A", color: "red" },
+      "site.color: unknown, expected only name, colours, logo,",
+    ],
+    ["http", { name: "A", logo: "http://a.example/b.png" }, "site.logo: expected an https URL without user"],
+    ["a policy", { name: "A", logo: "https://a.example;img-src *" }, "site.logo: expected an https URL"],
+    [
+      "a path",
+      { name: "A", public_url: "https://a.example/b" },
+      "site.public_url: expected no more than a host",
+    ],
+    [
+      "a name of a colour",
+      { name: "A", colours: { light: { text: "red" } } },
+      "site.colours.light.text: expected a colour like",
+    ],
+    [
+      "a pale colour",
+      { name: "A", colours: { light: { accent: "#ffcc00" } } },
+      "site.colours.light: #ffcc00 on #ffffff has a contrast of 1.51, expected 4.5 or more (WCAG AA)",
+    ],
+    [
+      "a background for which ours are too pale",
+      { name: "A", colours: { dark: { background: "#666666" } } },
+      "site.colours.dark: #a3abb8 on #666666 has a contrast of 2.48",
+    ],
+  ];
+  for (const [what, site, expected] of mistakes) {
+    test(`with ${what} is refused`, () => expect(() => read(site)).toThrow(expected));
+  }
+
+  test("has colours for both schemes: those that it does not set are those of the page and the list", async () => {
+    expect(styleOf(full)).toBe(
+      ":root{--background:light-dark(#ffffff,#000000);--trendvault-background:light-dark(#ffffff,#000000);" +
+        "--surface:light-dark(#f3f4f7,#101820);--trendvault-surface:light-dark(#f3f4f7,#101820);" +
+        "--accent:light-dark(#00629b,#a5b4fc);--trendvault-accent:light-dark(#00629b,#a5b4fc)}",
+    );
+    const css = await Promise.all(
+      ["web/page/page.css", "web/client/src/view/list.css"].map((path) => Bun.file(join(root, path)).text()),
+    );
+    for (const name of ["background", "surface", "text", "muted", "accent"]) {
+      const drawn = (scheme: string) => styleOf({ name: "A", colours: { [scheme]: { [name]: "#123456" } } });
+      const light = /dark\((#\w+),/.exec(drawn("dark"))?.[1]?.replace("#ffffff", "#fff");
+      const dark = /,(#\w+)\)/.exec(drawn("light"))?.[1];
+      const own = css.filter((text) => new RegExp(`--${name}[:,]`).test(text));
+      expect(own.map((text) => [name, text.includes(`light-dark(${light}, ${dark})`)])).toEqual(
+        own.map(() => [name, true]),
+      );
+      expect(own.length).toBeGreaterThan(0);
+    }
+  });
 });
 
 function faultsOf(text: string): string[] {

@@ -1,5 +1,6 @@
 import builtIn from "@trendvault/contract/default-regions";
 import { paths } from "./paths.ts";
+import { type Site, siteFaults } from "./site.ts";
 
 // These change when a program calls useRegions(): whatever it loads reads them when it needs them, and derives nothing
 // of them while modules load. So it does not matter when useRegions() is called, as long as it is before the first request.
@@ -17,7 +18,7 @@ let byCode: ReadonlyMap<string, Region>;
 /** What a program without a setting has. */
 export const builtInRegions: RegionTable = builtIn;
 
-/** Those of a deployment that names its own; null: those that are built in. */
+/** What a deployment names of its own; null: nothing. Its regions may be those that are built in. */
 export let ownRegions: RegionTable | null;
 
 useRegions(null);
@@ -54,6 +55,7 @@ export type RegionTable = {
   /** How many videos of one channel are within the first ranks of a list; the writer reads it. */
   channel_limit?: { videos: number; within_ranks: number };
   regions: readonly Region[];
+  site?: Site;
 };
 
 /** As many as ISO 3166-1 has codes, with XK. The numbers of generations leave room for 256 (docs/operations/scale.md). */
@@ -66,10 +68,10 @@ const codePattern = /^[A-Z]{2}$/;
 const languagePattern = /^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/; // langtag of RFC 5646, without grandfathered ones
 const namePattern = /^[^\p{Cc}\p{Cs}]{1,100}$/u;
 
-/** Reads the text of a region table. @throws Error with a line for each mistake: where it is, and what was expected */
+/** Reads the text of a region table; one without regions has the built-in ones. @throws Error with a line for each mistake: where it is, and what was expected */
 export function readRegionTable(text: string): RegionTable {
   const faults = faultsOf(parse(text));
-  if (faults.length === 0) return JSON.parse(text) as RegionTable;
+  if (faults.length === 0) return { ...builtIn, ...(JSON.parse(text) as Partial<RegionTable>) };
   const more = faults.length - mostFaults;
   throw new Error([...faults.slice(0, mostFaults), ...(more > 0 ? [`and ${more} more`] : [])].join("\n"));
 }
@@ -86,17 +88,24 @@ function parse(text: string): unknown {
 function faultsOf(table: unknown): string[] {
   if (table === undefined) return ["expected JSON"];
   if (!isObject(table)) return ['expected an object with "default" and "regions"'];
-  const { default: code, channel_limit: limit, regions } = table;
-  const faults = unknownKeys(table, ["$schema", "default", "channel_limit", "regions"], "");
-  if (!isCode(code)) faults.push("default: expected the code of one of the regions, like GB");
+  const { default: code, channel_limit: limit, regions, site } = table;
+  const faults = unknownKeys(table, ["$schema", "default", "channel_limit", "regions", "site"], "");
+  if (site !== undefined) faults.push(...siteFaults(site));
+  const isBuiltIn = code === undefined && regions === undefined;
+  if (!isBuiltIn && !isCode(code)) faults.push("default: expected the code of one of the regions, like GB");
   if (limit !== undefined && !isChannelLimit(limit))
     faults.push(
       `channel_limit: expected "videos", from 1 to ${mostRanks}, and "within_ranks", from 0 to ${mostRanks}`,
     );
-  if (!Array.isArray(regions) || regions.length === 0 || regions.length > mostRegions)
-    faults.push(`regions: expected a list of 1 to ${mostRegions} regions`);
-  else faults.push(...regions.flatMap((region, index) => shapeFaults(region, `regions[${index}]`)));
+  if (isBuiltIn) return faults;
+  faults.push(...listFaults(regions));
   return faults.length > 0 ? faults : relationFaults(table as RegionTable);
+}
+
+function listFaults(regions: unknown): string[] {
+  if (!Array.isArray(regions) || regions.length === 0 || regions.length > mostRegions)
+    return [`regions: expected a list of 1 to ${mostRegions} regions`];
+  return regions.flatMap((region, index) => shapeFaults(region, `regions[${index}]`));
 }
 
 function shapeFaults(region: unknown, at: string): string[] {

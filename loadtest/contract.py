@@ -13,13 +13,14 @@ DOCUMENT: dict[str, Any] = json.loads((Path(__file__).parents[1] / "contract/ope
 
 
 def _own_regions() -> list[str] | None:
-    """The codes in the file that REGIONS_FILE names; None without it."""
+    """The codes in the file that REGIONS_FILE names; None without it, or where it has none."""
     path = os.environ.get("REGIONS_FILE", "")
     if path == "":
         return None
     try:
-        return [str(region["code"]) for region in json.loads(Path(path).read_text())["regions"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        regions = json.loads(Path(path).read_text()).get("regions", [])
+        return [str(region["code"]) for region in regions] or None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SystemExit(f"Cannot read REGIONS_FILE={path}: {error!r}. See docs/regions.md.") from error
 
 

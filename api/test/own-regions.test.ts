@@ -1,7 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readPageHead } from "@trendvault/contract/page";
 import { useRegions } from "@trendvault/contract/regions";
+import { styleOf } from "@trendvault/contract/site";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { until } from "@trendvault/kit/machine";
 import { openTestOrigin } from "@trendvault/kit/origin";
@@ -62,6 +64,38 @@ test("a database that has lists of other regions only is refused, with both", ()
   store.close();
 });
 
+test("pages and feeds have what the site says of itself, and their policy allows no more than that", async () => {
+  const site = {
+    name: "Kanal <Eins>",
+    logo: "https://img.example/logo.svg",
+    colours: { light: { accent: "#00629b" } },
+    imprint_url: "https://site.example/imprint",
+    report_url: "https://site.example/report/{id}?from=list",
+  };
+  const builder = publish(["GB"]);
+  const origin = await openTestOrigin(builder.path, { REGIONS_TABLE: JSON.stringify({ site }) });
+  for (const path of ["/?region=GB", "/about"]) {
+    const response = await origin.ask(path);
+    const html = await response.text();
+    const css = /<style>(.+?)<\/style>/.exec(html)?.[1] ?? "";
+    expect(css).toBe(styleOf(site));
+    const hash = new Bun.CryptoHasher("sha256").update(css).digest("base64");
+    const policy = response.headers.get("content-security-policy");
+    expect(policy).toContain(`style-src 'self' 'sha256-${hash}'; img-src 'self' img.example;`);
+    expect(readPageHead(html)?.policy).toBe(policy?.replace("; frame-ancestors 'none'", "") ?? "");
+    expect(html).toContain('src="https://img.example/logo.svg"');
+    expect(html).toContain('<a href="https://site.example/imprint">Imprint</a>');
+    expect(html).toContain("Kanal &lt;Eins&gt;</a>");
+  }
+  const page = await (await origin.ask("/?region=GB")).text();
+  expect(page).toContain('href="https://site.example/report/gb1?from=list"');
+  expect(page).toContain("Pictures come from img.example, where your address is seen.");
+  const feed = await (await origin.ask("/feeds/GB.json")).json();
+  expect(feed).toMatchObject({ title: "Trending: United Kingdom – Kanal <Eins>", icon: site.logo });
+  expect(await (await origin.ask("/feeds/GB.atom")).text()).toContain("<name>Kanal &lt;Eins&gt;</name>");
+  origin.watcher.close();
+});
+
 test("SIGHUP reads the file of the regions again; one with a mistake leaves those of before", async () => {
   const builder = publish(["GB", "PL"]);
   const file = join(builder.folder, "regions.json");
@@ -79,9 +113,11 @@ test("SIGHUP reads the file of the regions again; one with a mistake leaves thos
   running.kill("SIGHUP");
   await until(async () => (await running.readiness()).reasons.some((reason) => /PL is none of/.test(reason)));
   expect(await codes()).toBe("GB,PL");
-  writeFileSync(file, tableOf(pl));
+  writeFileSync(file, JSON.stringify({ default: "PL", regions: [pl], site: { name: "Kanal" } }));
   running.kill("SIGHUP");
   await until(async () => (await codes().catch(() => "")) === "PL");
+  const page = await fetch(`${running.url}?region=PL`, { keepalive: false });
+  expect(await page.text()).toContain("– Kanal</title>");
   await until(async () => (await running.readiness()).status === "ok");
 }, 1_200_000);
 

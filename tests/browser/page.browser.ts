@@ -20,6 +20,32 @@ describe("the page", () => {
       assert.ok((await list.locator(".down").count()) > 0);
     }));
 
+  test("shows the site's name, colours, imprint and where a video is reported, also after a choice", () =>
+    openPage("/?region=GB", async ({ page }) => {
+      const accent = () =>
+        page
+          .locator("trendvault-list .sparkline")
+          .first()
+          .evaluate((line) => getComputedStyle(line).color);
+      assert.equal(await accent(), "rgb(0, 98, 155)");
+      await page.getByRole("combobox", { name: "Country" }).selectOption("DE");
+      await page.waitForURL("**/?region=DE");
+      const list = page.locator("trendvault-list");
+      await list.locator('[data-id^="de-"]').first().waitFor();
+      assert.equal(await accent(), "rgb(0, 98, 155)");
+      assert.equal(await page.title(), "Im Trend: Deutschland – Kanal Eins");
+      assert.equal(await page.locator(".brand a").textContent(), "Kanal Eins");
+      assert.deepEqual(await page.locator('#foot a[href^="https://site.example/"]').allTextContents(), [
+        "Impressum",
+        "Datenschutz",
+      ]);
+      const [id] = await idsOf(page);
+      await list.locator("summary").first().click();
+      const report = list.getByRole("link", { name: "Dieses Video melden" });
+      assert.equal(await report.first().getAttribute("href"), `https://site.example/report/${id}`);
+      await assertAccessible(page);
+    }));
+
   test("picks another region, window and category without a reload, and goes back through them", () =>
     openPage("/?region=GB", async ({ page }) => {
       await page.evaluate(() => Object.assign(globalThis, { isSameDocument: true }));
@@ -289,7 +315,7 @@ describe("the page, by keyboard and screen reader,", () => {
   test("leads from the pickers to the list in reading order, and every stop is seen", () =>
     openPage("/?region=GB", async ({ page }) => {
       const stops: string[] = [];
-      for (let stop = 0; stop < 16; stop++) {
+      for (let stop = 0; stop < 17; stop++) {
         await page.keyboard.press("Tab");
         stops.push((await focused(page)).split(" ")[0] ?? "");
         const outline = await page.evaluate(() => {
@@ -299,7 +325,7 @@ describe("the page, by keyboard and screen reader,", () => {
         });
         assert.notEqual(outline, "none", await focused(page));
       }
-      const pickers = ["a", "select", ...Array<string>(3).fill("a"), ...Array<string>(7).fill("a")];
+      const pickers = ["a", "a", "select", ...Array<string>(3).fill("a"), ...Array<string>(7).fill("a")];
       assert.deepEqual(stops, [...pickers, "a", "summary", "a", "summary"]);
     }));
 

@@ -1,18 +1,20 @@
 import { type SourceKind, sourceKinds } from "@trendvault/contract/lists";
 import { paths } from "@trendvault/contract/paths";
 import type { About } from "@trendvault/contract/responses";
+import type { Site } from "@trendvault/contract/site";
+import en from "../client/src/view/locales/en.json" with { type: "json" };
 import { formatsOf } from "../client/src/view/locales/locale.ts";
 import { h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
 import type { Assets } from "./manifest.ts";
-import { headStart } from "./page-view.ts";
+import { headStart, siteParts } from "./page-view.ts";
 
-type AboutPage = { making: About; assets: Assets; policy: string };
+type AboutPage = { making: About; assets: Assets; policy: string; site: Site | undefined };
 
 const formats = formatsOf("en");
 
 /** The HTML of "How this list is made": the main parameters (Digital Services Act, Art. 27), as they are in force. */
 export function writeAbout(about: AboutPage): string {
-  const { making, assets, policy } = about;
+  const { making, assets, policy, site } = about;
   return `<!doctype html>${toHtml(
     h(
       "html",
@@ -24,9 +26,15 @@ export function writeAbout(about: AboutPage): string {
         h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
         h("title", {}, "How this list is made"),
         h("link", { rel: "stylesheet", href: assets.pageCss }),
+        siteParts.style(site),
         h("link", { rel: "icon", href: assets.icon, type: "image/svg+xml" }),
       ),
-      h("body", {}, h("main", { class: "prose" }, ...contentOf(making))),
+      h(
+        "body",
+        {},
+        h("main", { class: "prose" }, siteParts.brand(site), ...contentOf(making)),
+        h("footer", { class: "foot" }, h("p", { class: "links" }, siteParts.links(site ?? {}, en))),
+      ),
     ),
   )}`;
 }

@@ -9,10 +9,11 @@ import {
   pageUrl,
 } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
-import { ownRegions, type Region, regions } from "@trendvault/contract/regions";
+import { builtInRegions, type Region, regions } from "@trendvault/contract/regions";
+import { type Site, styleOf } from "@trendvault/contract/site";
 import { type List, listView } from "../client/src/view/list-view.ts";
 import { type Formats, fill, type Messages, nameWindow } from "../client/src/view/locales/locale.ts";
-import { dataBlock, h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
+import { dataBlock, h, styleBlock, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
 import type { Assets } from "./manifest.ts";
 
 /** What the head and the foot of a page are made from, at the origin and in the browser. */
@@ -26,10 +27,12 @@ export type Shell = {
   thumbHosts: readonly string[];
   /** Whether this site counts what is looked at. */
   sendsViews: boolean;
+  /** What the site says of itself, if anything. */
+  site?: Site | undefined;
 };
 
 /** What the origin says of every page to its scripts: it does not depend on the list. */
-export type PageData = Pick<Shell, "categories" | "thumbHosts" | "sendsViews"> & {
+export type PageData = Pick<Shell, "categories" | "thumbHosts" | "sendsViews" | "site"> & {
   /** The language of each region, by code, where the deployment has its own regions. */
   languages?: Record<string, string>;
 };
@@ -73,6 +76,7 @@ function headView(page: Page): ViewElement {
     h("link", { rel: "stylesheet", href: assets.pageCss }),
     // Also in the shadow root: loaded here, before anything is painted, nothing moves when it is applied there.
     h("link", { rel: "stylesheet", href: assets.listCss }),
+    siteParts.style(page.site),
     h("link", { rel: "icon", href: assets.icon, type: "image/svg+xml" }),
     h("link", { rel: "canonical", href: pageUrl(query) }),
     h("link", { rel: "alternate", href: feedUrlOf(page, "json"), type: "application/feed+json", title }),
@@ -83,7 +87,7 @@ function headView(page: Page): ViewElement {
 }
 
 function mainView(page: Page): ViewElement {
-  const { messages, formats, list, categories, query, sendsViews, thumbHosts } = page;
+  const { messages, formats, list, categories, query, sendsViews, thumbHosts, site } = page;
   const { region, window, category } = query;
   return h(
     "main",
@@ -101,26 +105,26 @@ function mainView(page: Page): ViewElement {
           fields: "chart",
           manual: true,
         },
-        ...{ "thumb-hosts": thumbHosts.join(" ") || null, views: sendsViews },
+        ...{ "thumb-hosts": thumbHosts.join(" ") || null, views: sendsViews, "report-url": site?.report_url },
       },
       h(
         "template",
         { shadowrootmode: "open" },
         h("link", { rel: "stylesheet", href: page.assets.listCss }),
-        listView(list, page),
+        listView(list, { ...page, reportUrl: site?.report_url }),
       ),
       dataBlock("list-data", page.json),
     ),
     moreLink(list.next, page),
-    dataBlock("page-data", JSON.stringify({ categories, thumbHosts, sendsViews, ...ownLanguages() })),
+    dataBlock("page-data", JSON.stringify({ categories, thumbHosts, sendsViews, site, ...ownLanguages() })),
     h("div", { class: "notice", id: "notice", role: "status" }),
   );
 }
 
 /** What the page's scripts need of a deployment's own regions: the language of each. The built-in ones are in them. */
 function ownLanguages(): Pick<PageData, "languages"> {
-  if (ownRegions === null) return {};
-  return { languages: Object.fromEntries(ownRegions.regions.map(({ code }) => [code, mainLanguage(code)])) };
+  if (regions === builtInRegions.regions) return {};
+  return { languages: Object.fromEntries(regions.map(({ code }) => [code, mainLanguage(code)])) };
 }
 
 /** The parts that change with the list: the page's script makes them anew. */
@@ -133,6 +137,7 @@ function headerView(shell: Shell): ViewElement {
     "header",
     { class: "header", id: "header" },
     h("a", { class: "skip", href: "#list" }, messages.toList), // here, since what is in no landmark is not found by it
+    siteParts.brand(shell.site),
     h(
       "div",
       { class: "top" },
@@ -213,10 +218,39 @@ function pickLink(name: string, href: string, isCurrent: boolean): ViewElement {
 }
 
 /** The title of a page, for the tab. */
-export function titleOf({ messages, formats, query }: Pick<Shell, "messages" | "formats" | "query">): string {
+export function titleOf({
+  messages,
+  formats,
+  query,
+  site,
+}: Pick<Shell, "messages" | "formats" | "query" | "site">): string {
   const category = query.category === undefined ? "" : ` · ${query.category}`;
-  return `${messages.trending}: ${formats.regionName(query.region)}${category}`;
+  const name = site === undefined ? "" : ` – ${site.name}`;
+  return `${messages.trending}: ${formats.regionName(query.region)}${category}${name}`;
 }
+
+/** What every page shows of its site. */
+export const siteParts = {
+  style: (site: Site | undefined): ViewElement | null =>
+    site === undefined ? null : styleBlock(styleOf(site)),
+
+  /** The name and the logo, which lead to the front page. */
+  brand(site: Site | undefined): ViewElement | null {
+    if (site === undefined) return null;
+    const { name, logo: src } = site;
+    const logo =
+      src === undefined ? null : h("img", { src, alt: "", height: 32, referrerpolicy: "no-referrer" });
+    return h("p", { class: "brand" }, h("a", { href: paths.page, dir: "auto" }, logo, name));
+  },
+
+  /** The links that the law asks for. */
+  links({ imprint_url: imprint, privacy_url: privacy }: Partial<Site>, messages: Messages): ViewElement[] {
+    return [
+      ...(imprint === undefined ? [] : [h("a", { href: imprint }, messages.imprint)]),
+      ...(privacy === undefined ? [] : [h("a", { href: privacy }, messages.privacy)]),
+    ];
+  },
+};
 
 /** When the list was made (RFC 3339), in words that say so. */
 function asOfView(generatedAt: string, text: string, messages: Messages): ViewElement {
@@ -239,7 +273,10 @@ function moreLink(
 /** What is sent and what is not, how the list is made, its feeds, other languages. */
 function footView(shell: Shell): ViewElement {
   const { messages, thumbHosts, sendsViews } = shell;
-  const hosts = thumbHosts.join(", ");
+  const logo = shell.site?.logo;
+  const hosts = [...new Set(logo === undefined ? thumbHosts : [...thumbHosts, new URL(logo).host])].join(
+    ", ",
+  );
   return h(
     "footer",
     { class: "foot", id: "foot" },
@@ -250,6 +287,7 @@ function footView(shell: Shell): ViewElement {
       h("a", { href: feedUrlOf(shell, "atom"), type: "application/atom+xml" }, `${messages.feed} (Atom)`),
       h("a", { href: feedUrlOf(shell, "json"), type: "application/feed+json" }, `${messages.feed} (JSON)`),
       h("a", { href: paths.docs }, "API"),
+      siteParts.links(shell.site ?? {}, messages),
     ),
     h("p", {}, sendsViews ? messages.sends : messages.sendsNothing, " ", messages.noCookies),
     hosts === "" ? null : h("p", {}, fill(messages.foreignThumbs, { hosts })),

@@ -7,7 +7,9 @@ import {
   pageUrl,
 } from "@trendvault/contract/page";
 import type { FeedQuery } from "@trendvault/contract/queries";
+import { ownRegions } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
+import type { Site } from "@trendvault/contract/site";
 import type { Assets } from "@trendvault/page/manifest";
 import { titleOf, writePage } from "@trendvault/page/page-view";
 import Builder from "fast-xml-builder";
@@ -36,7 +38,7 @@ export function writeHtmlPage({ query, json, ...others }: Input): TextAroundToke
   const language = pageLanguageOf(query);
   const text = writePage({
     ...{ query, language, messages: allMessages[language], formats: formatsOf(language) },
-    ...{ json, list: JSON.parse(json) },
+    ...{ json, list: JSON.parse(json), site: ownRegions?.site },
     ...others,
   });
   // No title can hold the beginning of this block: its "<" is escaped. In a title's JSON, quotes are escaped.
@@ -50,17 +52,18 @@ export function writeFeed(query: FeedQuery, list: TrendingPage): Body {
   const language = mainLanguage(query.region);
   const messages = allMessages[language];
   const formats = formatsOf(language);
-  const title = titleOf({ messages, formats, query });
+  const site = ownRegions?.site;
+  const title = titleOf({ messages, formats, query, site });
   const entries = list.items.map((item) => describeEntry(item, messages, formats));
   const text =
     query.form === "json"
-      ? JSON.stringify(jsonFeed(list, { title, language, entries }))
-      : atomFeed(query, list, { title, language, entries });
+      ? JSON.stringify(jsonFeed(list, { title, language, entries, site }))
+      : atomFeed(query, list, { title, language, entries, site });
   return textBody(text, feedTypes[query.form]);
 }
 
 type Item = TrendingPage["items"][number];
-type Feed = { title: string; language: string; entries: Entry[] };
+type Feed = { title: string; language: string; entries: Entry[]; site: Site | undefined };
 
 /** What both forms say of a video. `id` is an absolute IRI that no other video has, and that stays the same whatever changes. */
 type Entry = { id: string; summary: string; item: Item };
@@ -83,6 +86,7 @@ function jsonFeed(list: TrendingPage, feed: Feed) {
     version: "https://jsonfeed.org/version/1.1",
     title: feed.title,
     language: feed.language,
+    ...(feed.site !== undefined && { authors: [{ name: feed.site.name }], icon: feed.site.logo }),
     _trendvault: { region, window, category, generation, generated_at, score_unit },
     items: feed.entries.map(({ id, summary, item }) => ({
       id,
@@ -123,6 +127,7 @@ function atomFeed(query: FeedQuery, { generated_at, score_unit }: TrendingPage, 
       id: nameId(address),
       title: xmlText(feed.title),
       updated: generated_at,
+      ...(feed.site !== undefined && { author: { name: xmlText(feed.site.name) }, logo: feed.site.logo }),
       link: [
         { "@rel": "self", "@href": address, "@type": feedTypes.atom },
         { "@rel": "alternate", "@href": pageUrl(query), "@type": "text/html" },

@@ -12,6 +12,7 @@ import {
 } from "@trendvault/contract/queries";
 import { ownRegions } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
+import { styleOf } from "@trendvault/contract/site";
 import { type Assets, readManifest } from "@trendvault/page/manifest";
 import type { Generation } from "../database/store.ts";
 import { readAbout, sourcesOf } from "./about.ts";
@@ -42,7 +43,7 @@ function readPage(
   const made = sourcesOf(sources.lists.readMetadata(generation, ranking));
   const sendsViews = made.some(({ kind }) => kind === "edge"); // whose impressions the region's writer pulls
   const { assets, thumbHosts } = sources;
-  const policy = policies.page(thumbHosts);
+  const policy = policyOf(thumbHosts);
   const fields = pageFields({ policy });
   const body = { contentType: htmlContentType, next: null, endsAt: content.endsAt, fields };
   return new TokenContent(content.list, body, () => {
@@ -50,6 +51,16 @@ function readPage(
     const page = { query, categories, sendsViews, json, assets: assets.paths, thumbHosts, policy };
     return pageWriters().writeHtmlPage(page);
   });
+}
+
+/** The policy of pages, with the logo's host and the hash of the colours of the site. */
+function policyOf(thumbHosts: readonly string[]): string {
+  const site = ownRegions?.site;
+  if (site === undefined) return policies.page(thumbHosts);
+  const { logo } = site;
+  const css = styleOf(site);
+  const hash = css === "" ? "" : ` 'sha256-${new Bun.CryptoHasher("sha256").update(css).digest("base64")}'`;
+  return policies.page(logo === undefined ? thumbHosts : [...thumbHosts, new URL(logo).host], hash);
 }
 
 /** Those that a page links to, in order: all, unless there are very many. A catalogue decides how many there are. */
@@ -92,9 +103,9 @@ export function aboutPage({
     url: paths.aboutPage,
     route: "page",
     read: (generation) => {
-      const policy = policies.page([]);
+      const policy = policyOf([]);
       const making = readAbout(generation, sources);
-      const html = pageWriters().writeAbout({ making, assets: assets.paths, policy });
+      const html = pageWriters().writeAbout({ making, assets: assets.paths, policy, site: ownRegions?.site });
       return fixedContent({ ...textBody(html, htmlContentType), fields: pageFields({ policy }) });
     },
   };

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after } from "node:test";
 import { regions } from "@trendvault/contract/regions";
+import type { Site as SiteData } from "@trendvault/contract/site";
 import { Edge } from "@trendvault/kit/edge";
 import { newFolder } from "@trendvault/kit/machine";
 import { EdgeOrigin } from "@trendvault/kit/origin-process";
@@ -30,7 +31,10 @@ export class Stack {
     const now = Date.now();
     const pictures = await serveSite("pictures", drawn);
     const database = new Database(catalogue(pictures.url, now), now);
-    const origin = await EdgeOrigin.start(database.path, { THUMBNAIL_HOSTS: pictures.host });
+    const origin = await EdgeOrigin.start(database.path, {
+      THUMBNAIL_HOSTS: pictures.host,
+      REGIONS_FILE: database.siteFile,
+    });
     const proxy = await OriginProxy.start(origin.url);
     const edge = await Edge.start(proxy.url);
     return new Stack({ database, origin, proxy, edge, pictures });
@@ -80,13 +84,24 @@ function drawn(path: string): Answer | undefined {
 const writer = join(import.meta.dirname, "../../../writer/bin/writer");
 const hourMs = 3_600_000;
 
+/** What the origin is told of its site, beside the built-in regions. */
+const testSite: SiteData = {
+  name: "Kanal Eins",
+  colours: { light: { accent: "#00629b" }, dark: { accent: "#7cc7ff" } },
+  imprint_url: "https://site.example/imprint",
+  privacy_url: "https://site.example/privacy",
+  report_url: "https://site.example/report/{id}",
+};
+
 /** A database that the real writer filled, and what it does to it. */
 class Database {
   readonly #folder = newFolder("browser");
   readonly path = join(this.#folder, "trendvault.db");
+  readonly siteFile = join(this.#folder, "site.json");
 
   /** With a list of an hour ago and one of now, each made of what was counted until then. */
   constructor(lines: readonly Line[], now: number) {
+    writeFileSync(this.siteFile, JSON.stringify({ site: testSite }));
     const isEarlier = ({ observed_at }: Line) => Date.parse(observed_at) <= now - hourMs;
     this.run("migrate");
     this.ingest(lines.filter(isEarlier));

@@ -8,8 +8,8 @@ use stdClass;
 use TrendVault\Writer\WriterException;
 
 /**
- * The regions of a deployment: db/regions.json, or the file of REGIONS_FILE; contract/regions.ts reads the same. Those of
- * this writer, and which numbers its generations have.
+ * The regions of a deployment: db/regions.json, or the file of REGIONS_FILE; contract/regions.ts reads the same, and what a
+ * site says of itself (`site`), which origin and renderer show. Those of this writer, and which numbers its generations have.
  */
 final readonly class RegionTable
 {
@@ -58,8 +58,13 @@ final readonly class RegionTable
         if ($faults !== []) {
             throw self::bad($faults);
         }
-        /** @var array{default: string, channel_limit?: array{videos: int|float, within_ranks: int|float}, regions: non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}>} $table */
+        /** @var array{default?: string, channel_limit?: array{videos: int|float, within_ranks: int|float}, regions?: non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}>} $table */
         $table = json_decode($text, true);
+        if (!isset($table['default'], $table['regions'])) {
+            $builtIn = self::read((string) file_get_contents(dirname(__DIR__, 3) . '/db/regions.json'));
+
+            return new self($builtIn->regions, $table['channel_limit'] ?? null);
+        }
         $faults = self::relationFaults($table['default'], $table['regions']);
 
         return $faults === []
@@ -184,8 +189,9 @@ final readonly class RegionTable
             return ['expected an object with "default" and "regions"'];
         }
         $regions = $table->regions ?? null;
-        $faults = self::unknownKeys($table, ['$schema', 'default', 'channel_limit', 'regions'], '');
-        if (!self::matches(self::CODE, $table->default ?? null)) {
+        $faults = self::unknownKeys($table, ['$schema', 'default', 'channel_limit', 'regions', 'site'], '');
+        $isBuiltIn = !property_exists($table, 'default') && !property_exists($table, 'regions');
+        if (!$isBuiltIn && !self::matches(self::CODE, $table->default ?? null)) {
             $faults[] = 'default: expected the code of one of the regions, like GB';
         }
         if (property_exists($table, 'channel_limit') && !self::isChannelLimit($table->channel_limit)) {
@@ -194,6 +200,9 @@ final readonly class RegionTable
                 self::MOST_RANKS .
                 ', and "within_ranks", from 0 to ' .
                 self::MOST_RANKS;
+        }
+        if ($isBuiltIn) {
+            return $faults;
         }
         if (!is_array($regions) || $regions === [] || count($regions) > self::MOST_REGIONS) {
             $faults[] = 'regions: expected a list of 1 to ' . self::MOST_REGIONS . ' regions';

@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Tests\Commands;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
@@ -60,6 +61,18 @@ final class RegionsFileTest extends TestCase
                 "SELECT count(*) FROM trending WHERE region = 'CA' AND category = '' AND window = 'now'",
             ),
         );
+    }
+
+    #[Test]
+    public function a_file_of_the_site_alone_leaves_the_built_in_regions(): void
+    {
+        $table = RegionTable::read(
+            '{"channel_limit": {"videos": 1, "within_ranks": 2}, "site": {"name": "Kanal"}}',
+        );
+        $builtIn = RegionTable::read((string) file_get_contents(__DIR__ . '/../../../db/regions.json'));
+
+        self::assertSame($builtIn->regions, $table->regions);
+        self::assertSame(1, $table->channelLimit['videos'] ?? null);
     }
 
     #[Test]

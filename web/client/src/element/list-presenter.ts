@@ -24,7 +24,7 @@ import { describeAge, type Failure, type List, type ReadList } from "./list-read
 type NoticeKind = "stale" | "fallback" | "offline" | "unverified" | "failed" | "newer" | null;
 
 /** How the element appears: `lang` is its attribute, or null. */
-type Appearance = { lang: string | null; thumbHosts: readonly string[] };
+type Appearance = { lang: string | null; thumbHosts: readonly string[]; reportUrl?: string | null };
 
 type Language = { messages: Messages; formats: Formats };
 
@@ -32,7 +32,7 @@ type Language = { messages: Messages; formats: Formats };
 export class ListPresenter {
   readonly #root: ListRoot;
   #language: Language | null = null;
-  #thumbHosts: readonly string[] = [];
+  #look: Omit<Appearance, "lang"> = { thumbHosts: [] };
 
   constructor(root: ShadowRoot) {
     this.#root = new ListRoot(root);
@@ -44,9 +44,9 @@ export class ListPresenter {
   }
 
   /** What is shown next appears so. Loads the messages of the language that the page wants, else that of the region. */
-  async prepare({ lang, thumbHosts }: Appearance, region: string | null): Promise<void> {
+  async prepare({ lang, ...look }: Appearance, region: string | null): Promise<void> {
     const language = languageOf(lang === null ? likelyLanguage(region) : (lang.split("-")[0] ?? ""));
-    this.#thumbHosts = thumbHosts;
+    this.#look = look;
     this.#language = { messages: await loadMessages(language), formats: formatsOf(language) };
   }
 
@@ -70,12 +70,12 @@ export class ListPresenter {
 
   /** Shows a list in place of what is shown. */
   show(list: List): void {
-    this.#root.show(list as ShownList, { ...this.#prepared, thumbHosts: this.#thumbHosts });
+    this.#root.show(list as ShownList, { ...this.#prepared, ...this.#look });
   }
 
   /** Adds the items of a further page. */
   append(list: List): void {
-    this.#root.append(list as ShownList, { ...this.#prepared, thumbHosts: this.#thumbHosts });
+    this.#root.append(list as ShownList, { ...this.#prepared, ...this.#look });
   }
 
   /** Says it, with a button for what has an action; `ageSeconds` is that of the list that is shown. */

@@ -32,7 +32,7 @@ type ListAttributes = {
 const parameters = ["region", "window", "category", "language", "fields", "limit"];
 const defaults: Record<string, string> = { fields: "chart", limit: "10" };
 
-const observedAttributes = [...parameters, "lang", "src", "thumb-hosts", "verify"];
+const observedAttributes = [...parameters, "lang", "src", "thumb-hosts", "report-url", "verify"];
 
 /** `read` gives an attribute; `pageUrl` is the page's address, `defaultSrc` that of the element's own script, if known. */
 export function readAttributes(
@@ -193,7 +193,8 @@ export class TrendvaultList extends Base {
   async #prepare(reader: ListReader, region: string | null): Promise<void> {
     const { thumbHosts: named, ownHost } = this.#attributes;
     const thumbHosts = named ?? [ownHost, ...(this.#isManual ? [] : await reader.thumbHosts())];
-    await this.#presenter?.prepare({ lang: this.getAttribute("lang"), thumbHosts }, region);
+    const look = { lang: this.getAttribute("lang"), reportUrl: this.getAttribute("report-url"), thumbHosts };
+    await this.#presenter?.prepare(look, region);
   }
 
   #prepareRoot(): void {
@@ -369,6 +370,8 @@ export type ElementAttributes = {
   src?: string;
   /** Hosts of pictures that are shown, separated by spaces; else the server's. */
   "thumb-hosts"?: string;
+  /** Where a visitor reports a video: an https URL, with `{id}` for its id. */
+  "report-url"?: string;
   verify?: boolean | "";
   views?: boolean | "";
   manual?: boolean | "";

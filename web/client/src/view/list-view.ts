@@ -14,6 +14,8 @@ export type ListOptions = {
   formats: Formats;
   /** The hosts (with their port, when it is not the scheme's) whose pictures are shown. */
   thumbHosts: readonly string[];
+  /** Where a video is reported, with `{id}` for its id; null: nowhere. */
+  reportUrl?: string | null | undefined;
 };
 
 /** The ranks of a page, as items of one ordered list: further pages are added to it. */
@@ -109,7 +111,14 @@ function whyView(item: ListItem, options: ItemOptions): ViewElement {
       expectation === null ? null : h("p", {}, expectation),
       isCounted(item) ? h("p", {}, fill(messages.counted, { n: formats.whole(item.velocity.views) })) : null,
     ),
+    reportView(item, options),
   );
+}
+
+function reportView({ id }: ListItem, { messages, reportUrl }: ItemOptions): ViewElement | null {
+  if (!reportUrl?.startsWith("https://")) return null;
+  const href = reportUrl.replace("{id}", encodeURIComponent(id));
+  return h("a", { class: "report", part: "report", href }, messages.report);
 }
 
 /** Of a video that only a catalogue names nothing is known; it has no views. */

@@ -35,6 +35,11 @@ export function dataBlock(id: string, json: string): ViewElement {
   return { tag: "script", attributes: { type: "application/json", id }, children: [text] };
 }
 
+/** A style sheet in the page, whose hash its policy names. Nothing of it comes from outside of the deployment. */
+export function styleBlock(css: string): ViewElement | null {
+  return css === "" ? null : { tag: "style", attributes: {}, children: [css] };
+}
+
 /** The HTML of a tree. A browser parses it to the same tree. */
 export function toHtml(node: ViewNode): string {
   if (typeof node === "string") return escapeText(node);
@@ -43,7 +48,7 @@ export function toHtml(node: ViewNode): string {
   for (const name in attributes) html += ` ${name}="${escapeText(attributes[name] ?? "")}"`;
   html += ">";
   if (voidElements.has(tag)) return html;
-  if (tag === "script") return `${html}${children.map(scriptText).join("")}</script>`;
+  if (tag === "script" || tag === "style") return `${html}${children.map(rawText).join("")}</${tag}>`;
   for (const child of children) html += toHtml(child);
   return `${html}</${tag}>`;
 }
@@ -76,7 +81,8 @@ function escapeText(text: string): string {
 
 const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-function scriptText(child: ViewNode): string {
-  if (typeof child !== "string" || child.includes("<")) throw new Error("Cannot write this text of a script");
+function rawText(child: ViewNode): string {
+  if (typeof child !== "string" || child.includes("<"))
+    throw new Error("Cannot write this text of a script or style");
   return child;
 }
