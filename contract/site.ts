@@ -12,7 +12,7 @@ export type Site = {
   report_url?: string;
 };
 
-type ColourName = keyof (typeof defaults)["light"];
+type ColourName = (typeof colourNames)[number];
 
 const schemes = ["light", "dark"] as const;
 
@@ -26,14 +26,13 @@ const ofRankChanges = { light: ["#0a6b38", "#a8321f"], dark: ["#62d394", "#ff9d8
 const leastContrast = 4.5; // WCAG 2.2, 1.4.3
 
 const urlNames = ["logo", "public_url", "imprint_url", "privacy_url", "report_url"] as const;
-const siteNames = ["name", "colours", ...urlNames];
-const colourNames = Object.keys(defaults.light) as ColourName[];
+const colourNames = ["background", "surface", "text", "muted", "accent"] as const;
 
 /** What is wrong with a site, a line each: where it is, and what was expected. */
 export function siteFaults(value: unknown): string[] {
   if (!isObject(value)) return ['site: expected an object with "name"'];
   const { name, colours = {}, public_url: publicUrl } = value;
-  const faults = unknown(value, siteNames, "site");
+  const faults = unknown(value, ["name", "colours", ...urlNames], "site");
   if (typeof name !== "string" || !/^[^\p{Cc}\p{Cs}]{1,100}$/u.test(name))
     faults.push("site.name: expected a name of 1 to 100 characters");
   for (const key of urlNames.filter((key) => value[key] !== undefined && !isWebAddress(value[key])))
