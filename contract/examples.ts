@@ -52,6 +52,7 @@ const trendingPageExample: TrendingPage = {
       channel: "Harbour Films",
       category: "Education",
       published_at: "2026-11-20T18:30:00Z",
+      duration_seconds: 612,
       score: 182340.5,
       expected_views: null,
       velocity: { views_per_hour: 9120.4, previous_views_per_hour: 8033.1, views: 104233 },

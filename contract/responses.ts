@@ -80,6 +80,7 @@ const TrendingItem = z
     channel: z.string(),
     category: z.string().nullable(),
     published_at: time.nullable(),
+    duration_seconds: z.int().min(0).optional().meta({ description: "Only where it is known" }),
     ...expectations,
     velocity: z.strictObject({
       views_per_hour: viewsPerHour,

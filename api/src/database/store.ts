@@ -342,6 +342,7 @@ export type ListRow = {
   channel: string;
   category: string | null;
   published_at: number | null;
+  duration_seconds: number | null;
   thumb_base: string;
   url: string | null;
   /** JSON, where it may not be played everywhere. */
@@ -385,7 +386,7 @@ const chartJoin =
 function rowsSql(expectedViews: string, isHidden: IsHidden, isChart: boolean): string {
   const [columns, join] = isChart ? [chartColumns, chartJoin] : ["", ""];
   return `SELECT rank, trending.video_id, score, ${expectedViews} AS expected_views, trending.views, views_per_hour, previous_views_per_hour,
-    title, channel, videos.category AS category, published_at, thumb_base, url, previous_rank, (${isHidden.at("?7")}) AS hidden,
+    title, channel, videos.category AS category, published_at, duration_seconds, thumb_base, url, previous_rank, (${isHidden.at("?7")}) AS hidden,
     ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until${columns}
   FROM trending JOIN videos ON videos.id = trending.video_id ${join}
   WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;

@@ -103,6 +103,7 @@ function jsonFeed(list: TrendingPage, feed: Feed) {
         previous_rank: item.previous_rank,
         score: item.score,
         expected_views: item.expected_views,
+        duration_seconds: item.duration_seconds,
       },
     })),
   };
@@ -152,6 +153,7 @@ function atomEntry({ id, summary, item }: Entry, generatedAt: string) {
     [item.url === null ? "content" : "summary"]: { "@type": "text", "#text": xmlText(summary) },
     "trendvault:score": item.score,
     ...(item.expected_views !== null && { "trendvault:expected_views": item.expected_views }),
+    ...(item.duration_seconds !== undefined && { "trendvault:duration_seconds": item.duration_seconds }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { longestBody } from "@trendvault/contract/http";
 import { policies } from "@trendvault/contract/page";
+import type { TrendingItem } from "@trendvault/contract/responses";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { OriginForEachTest, openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
 import { hostileText, Random } from "@trendvault/kit/random";
@@ -197,6 +198,7 @@ describe("a feed", () => {
     content?: unknown;
     "trendvault:score": string;
     "trendvault:expected_views"?: string;
+    "trendvault:duration_seconds"?: string;
   };
   type AtomFeed = {
     id: string;
@@ -227,6 +229,7 @@ describe("a feed", () => {
     return feed;
   }
 
+  const toNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
   const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
   const absolute = /^[a-z][a-z0-9+.-]*:\S+$/i;
 
@@ -237,13 +240,14 @@ describe("a feed", () => {
         { region: "PL", window: "now", category: "Kids' TV", videos: videos(3) },
       ]);
       origin.builder.database.run("UPDATE trending SET expected_views = NULL WHERE rank = 2");
+      origin.builder.database.run("UPDATE videos SET duration_seconds = NULL WHERE id LIKE '%1'");
       await origin.open({ VIDEO_URL: "https://site.example/watch/{id}" });
     });
 
     test("is the list of its region, in its language", async () => {
       const feed = JSON.parse(await textOf("/feeds/pl.json")) as JsonFeed;
       const list = (await (await origin.ask("/api/trending?region=PL&limit=50")).json()) as {
-        items: { id: string; title: string; url: string; score: number; expected_views: number | null }[];
+        items: TrendingItem[];
         generated_at: string;
         score_unit: string;
       };
@@ -253,18 +257,24 @@ describe("a feed", () => {
       expect(feed.items.map(({ title, url }) => [title, url])).toEqual(
         list.items.map(({ title, url }) => [title, url]),
       );
-      const scores = list.items.map(({ score, expected_views }) => ({ score, expected_views }));
+      const scores = list.items.map(({ score, expected_views, duration_seconds }) => ({
+        ...{ score, expected_views },
+        ...(duration_seconds !== undefined && { duration_seconds }),
+      }));
+      const known = scores.filter(({ duration_seconds }) => duration_seconds !== undefined).length;
+      expect(known).toBeWithin(1, scores.length);
       expect(feed._trendvault.score_unit).toBe(list.score_unit);
       expect(feed.items.map(({ _trendvault }) => _trendvault)).toMatchObject(scores);
       const { entry, "trendvault:score_unit": unit } = await atomOf("/feeds/PL.atom");
       expect(unit).toBe(list.score_unit);
       expect(
-        entry.map(({ "trendvault:score": score, "trendvault:expected_views": expected }) => ({
-          score: Number(score),
-          expected_views: expected === undefined ? null : Number(expected),
+        entry.map((one) => ({
+          score: Number(one["trendvault:score"]),
+          expected_views: toNumber(one["trendvault:expected_views"]) ?? null,
+          duration_seconds: toNumber(one["trendvault:duration_seconds"]),
         })),
-      ).toEqual(scores);
-      expect(entry.map(({ title, link }) => [title["#text"], link?.["@href"]])).toEqual(
+      ).toMatchObject(scores);
+      expect(entry.map(({ title, link }) => [title["#text"], link?.["@href"] ?? null])).toEqual(
         list.items.map(({ title, url }) => [title, url]),
       );
     });

@@ -174,6 +174,7 @@ export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["it
     channel: row.channel,
     category: row.category,
     published_at: formatTimeOrNull(row.published_at),
+    ...(row.duration_seconds !== null && { duration_seconds: row.duration_seconds }),
     score: roundToTenth(row.score),
     expected_views: row.expected_views === null ? null : roundToTenth(row.expected_views),
     velocity: {

@@ -59,6 +59,22 @@ test("an item has its rank, title, channel, views an hour, and what it rests on"
   );
 });
 
+test.each([
+  [0, "0:00"],
+  [59, "0:59"],
+  [612, "10:12"],
+  [3600, "1:00:00"],
+  [36_065, "10:01:05"],
+])("%d seconds are shown as %s", (duration_seconds, text) => {
+  const shown = show(listOf([itemWith({ duration_seconds })])).querySelector(".duration");
+  expect([shown?.textContent, shown?.getAttribute("datetime")]).toEqual([text, `PT${duration_seconds}S`]);
+});
+
+test("nothing is shown of a duration that is not known", () => {
+  const { duration_seconds: _, ...item } = itemWith();
+  expect(show(listOf([item])).querySelector(".duration")).toBeNull();
+});
+
 test("nothing is said of views that nobody counted", () => {
   const velocity = { views: 0, views_per_hour: 0, previous_views_per_hour: null };
   const shown = show(listOf([itemWith({ velocity, sparkline: Array(24).fill(null) })]));

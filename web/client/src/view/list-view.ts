@@ -52,7 +52,7 @@ function itemView(item: ListItem, options: ItemOptions): ViewElement {
       h("span", { class: "rank", part: "rank" }, options.formats.whole(item.rank)),
       moved === null ? null : rankChangeView(moved, options),
     ),
-    thumbView(item, options),
+    h("div", { class: "picture", part: "picture" }, thumbView(item, options), durationView(item)),
     h(
       "div",
       { class: "text", part: "text" },
@@ -80,6 +80,15 @@ function thumbView({ thumbs }: ListItem, { thumbHosts, isFirst }: ItemOptions): 
     decoding: "async",
     referrerpolicy: "no-referrer",
   });
+}
+
+/** As in 3:07 or 1:02:45. */
+function durationView({ duration_seconds: seconds }: ListItem): ViewElement | null {
+  if (typeof seconds !== "number") return null;
+  const [minutes, hours] = [Math.floor(seconds / 60) % 60, Math.floor(seconds / 3600)];
+  const parts = hours === 0 ? [minutes, seconds % 60] : [hours, minutes, seconds % 60];
+  const text = parts.map((part, index) => (index === 0 ? `${part}` : `${part}`.padStart(2, "0"))).join(":");
+  return h("time", { class: "duration", part: "duration", datetime: `PT${seconds}S` }, text);
 }
 
 // URL.parse() is newer than the browsers that README.md names.
