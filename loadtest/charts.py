@@ -7,9 +7,9 @@ import pygal
 from pygal.style import Style
 
 from loadtest.compare.results import BenchResult, ScenarioResult
-from loadtest.compare.servers import NGINX, NGINXES, ORIGINS, RUNTIMES
+from loadtest.compare.servers import NGINX, ORIGINS, RUNTIMES
 
-_COLORS = dict.fromkeys(ORIGINS, "#2f81f7") | dict.fromkeys(NGINXES, "#2da44e")
+_COLORS = dict.fromkeys(ORIGINS, "#2f81f7") | {NGINX: "#2da44e"}
 _BASELINE_COLOR = "#bf8700"
 _OTHER_COLOR = "#8c959f"
 _TITLE = (

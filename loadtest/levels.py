@@ -1,9 +1,10 @@
 """Goals, each a figure and the bound that it has to keep to, and the service levels of the load test."""
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 
 
@@ -14,12 +15,30 @@ class Goal:
     bound: float
     unit: str
     at_least: bool = False  # the bound is the smallest value, not the largest
+    samples: Sequence[float] = ()  # whose median was reached
+    floor: float | None = None  # what nothing goes below that does this at all
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """In which the median is in 19 of 20 cases; of fewer than six samples, their extremes."""
+        if self.reached is None:
+            return None
+        ordered, least = sorted(self.samples) or [self.reached], 0
+        while sum(comb(len(ordered), below) for below in range(least + 2)) <= 2 ** len(ordered) / 40:
+            least += 1
+        return ordered[least], ordered[-1 - least]
+
+    @property
+    def verdict(self) -> str:
+        """Met or missed only where all of the interval is."""
+        if self.interval is None:
+            return "missed"
+        met = {one >= self.bound if self.at_least else one <= self.bound for one in self.interval}
+        return "undecided" if len(met) > 1 else "met" if met == {True} else "missed"
 
     @property
     def is_met(self) -> bool:
-        if self.reached is None:
-            return False
-        return self.reached >= self.bound if self.at_least else self.reached <= self.bound
+        return self.verdict == "met"
 
 
 DEFAULT_FILE = Path(__file__).parent / "service-levels.toml"

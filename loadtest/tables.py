@@ -27,10 +27,12 @@ def new_table(*header: str) -> Table:
 
 
 def goal_table(goals: Iterable[Goal]) -> Table:
-    table = new_table("", "reached", "goal")
+    table = new_table("", "reached", "interval", "floor", "goal")
     for goal in goals:
-        name = f"{'met' if goal.is_met else 'MISSED':6}  {goal.what}"
-        table.add_row(name, _reached(goal), _bound(goal), style=None if goal.is_met else "bold red")
+        name = f"{goal.verdict if goal.is_met else goal.verdict.upper():9}  {goal.what}"
+        interval = " to ".join(map(format_number, goal.interval)) if goal.samples and goal.interval else "-"
+        cells = (_reached(goal), interval, format_number(goal.floor), _bound(goal))
+        table.add_row(name, *cells, style=None if goal.is_met else "bold red")
     return table
 
 

@@ -22,7 +22,7 @@ from loadtest.compare.machine import FAILURES, CannotMeasure, Cores, progress
 from loadtest.compare.results import Measurement
 from loadtest.compare.running import DEFAULT_PAGE, Load, RunningServer, drive, running
 from loadtest.compare.servers import (
-    NGINXES,
+    NGINX,
     ORIGIN,
     ORIGIN_OPEN,
     ORIGINS,
@@ -37,7 +37,7 @@ from loadtest.responses import PageRequest
 from loadtest.tokens import TokenVerdict, import_keys, parse_token, verify_token
 
 _VIDEOS = 50_000
-_COMPARED = (ORIGIN_OPEN, *NGINXES, *RUNTIMES)
+_COMPARED = (ORIGIN_OPEN, NGINX, *RUNTIMES)
 
 
 @dataclass
@@ -140,12 +140,12 @@ def _build_servers(bench: BenchEnvironment) -> None:
 def _check_servers(bench: BenchEnvironment) -> None:
     with bench.started(ORIGIN) as origin:
         write_answers(bench.folder / "answers", origin)
-        if bench.available(NGINXES):
+        if bench.available((NGINX,)):
             write_pages(bench.folder / "pages", origin, mix_targets())
         for server in [one for one in bench.servers if one.name in _COMPARED]:
             progress.log(f"comparing the responses of {server.name} with those of the origin")
             with bench.skip_if_unavailable(server), bench.started(server.name) as other:
-                require_equivalent(other, origin, validates=server.name not in NGINXES)
+                require_equivalent(other, origin, validates=server.name != NGINX)
 
 
 _HOUR = 3600

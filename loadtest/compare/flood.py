@@ -11,13 +11,14 @@ from loadtest.compare.results import (
     Rounds,
     ScenarioResult,
     cells,
-    ratio,
+    goal_of,
+    median_of,
+    ratios,
     with_median_p99,
 )
 from loadtest.compare.running import DEFAULT_PAGE, Load, RunningServer, parse_figures, start_load
-from loadtest.compare.servers import ORIGIN
+from loadtest.compare.servers import NGINX, ORIGIN, RUNTIMES
 from loadtest.contract import LARGEST_LIMIT, REGIONS, WINDOWS
-from loadtest.levels import Goal
 from loadtest.responses import PageRequest
 
 _MOST_TIMES_SLOWER = 1.5
@@ -27,6 +28,7 @@ _ARRIVES_WITHIN_SECONDS = 10
 _CONNECTIONS = 4
 _POLL_SECONDS = 0.01
 _ALONE = "alone"
+FLOODED = (ORIGIN, NGINX, *RUNTIMES)
 _LAST_RANK = 480
 
 Targets = Callable[[random.Random, int], Iterator[str]]  # the int is the generation that is served
@@ -41,17 +43,22 @@ def measure_flood(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
         for number in range(rounds.count):
             measured[_ALONE].append(_measure_ordinary(bench, server, rounds.seconds))
             for name in FLOODS:
-                flood = _write_flood(bench, name, _generation(server), number)
+                flood = write_flood(bench, name, _generation(server), number)
                 measured[name].append(_measure_beside(flood, bench, server, rounds.seconds))
     for name, of_flood in measured.items():
-        slower = ratio("p99 ms", of_flood, measured[_ALONE])
+        slower = ratios("p99 ms", of_flood, measured[_ALONE])
         beside = with_median_p99(of_flood)
         largest = max(one["worker MB"] for one in of_flood)
-        row = (*cells(beside)[3:], slower, largest, beside["flood/s"], beside["refused/s"])
+        row = (*cells(beside)[3:], median_of(slower), largest, beside["flood/s"], beside["refused/s"])
         result.rows.append((name, row))
         if name != _ALONE:
             what = f"p99 of other requests beside a flood of {name}"
-            result.goals.append(Goal(what, slower, _MOST_TIMES_SLOWER, "x p99 alone"))
+            result.goals.append(goal_of(what, slower, _MOST_TIMES_SLOWER, "x p99 alone"))
+    for name in bench.available(FLOODED):
+        with bench.started(name, warm=True) as server:
+            one = _measure_beside(bench.mix, bench, server, rounds.seconds)
+        row = (*cells(one)[3:], None, one["worker MB"], one["flood/s"], one["refused/s"])
+        result.rows.append((f"{name}, beside the mix", row))
     return result
 
 
@@ -88,7 +95,7 @@ def _generation(server: RunningServer) -> int:
     return int(server.get(DEFAULT_PAGE).json()["generation"])
 
 
-def _write_flood(bench: BenchEnvironment, name: str, generation: int, number: int) -> Path:
+def write_flood(bench: BenchEnvironment, name: str, generation: int, number: int) -> Path:
     """The lines that wrk.lua reads: others in every round, so that nothing has been built before."""
     targets, coding = FLOODS[name]
     count = 1 if targets is _one_query else _DISTINCT

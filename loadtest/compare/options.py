@@ -15,11 +15,11 @@ SCENARIOS = {
     "unchanged": "default page, 304",
     "mix": "Zipf mix of regions, windows, limits and encodings",
     "start": "process start to first answer",
+    "memory": "memory of all processes (PSS)",
     "flood": "other requests beside a flood of queries",
     "connections": "5,000 connections, 2 workers",
     "publishing": "while a generation is published every second",
     "visible": "commit to visible",
-    "growth": "default page, by videos in the database",
     "writer": "ingesting, and a run of cron",
 }
 _QUICK = ("plain", "compressed", "unchanged", "mix", "start")
@@ -42,8 +42,8 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
         prog="bin/bench",
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Measures CPU per request of this project's origin, of the same endpoint in Bun and\n"
-        "Go, and of nginx serving the finished bytes. Needs Linux.",
+        description="Measures CPU per request of this project's origin, of the same endpoint in Bun,\n"
+        "Go, Node.js and PHP, and of nginx serving the finished bytes. Needs Linux.",
         epilog="scenarios:\n"
         + "\n".join(f"  {name:11}  {title}" for name, title in SCENARIOS.items())
         + f"\n\n{_DURATIONS}\nThe first run also builds the servers to compare with, which takes a minute.\n"

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -56,14 +57,26 @@ def spread_percent(values: Sequence[float]) -> float:
     return 50 * (max(values) - min(values)) / (median(values) or 1)
 
 
-def ratio(column: str, measured: Sequence[Measurement], references: Sequence[Measurement]) -> float | None:
-    """The median of the ratios within each round, since the machine's other work slows both. None when one of
-    the two was not measured. A round in which the reference took no measurable time counts for nothing."""
+def ratios(column: str, measured: Sequence[Measurement], references: Sequence[Measurement]) -> list[float]:
+    """Those within each round, since the machine's other work slows both. None when one of the two was not
+    measured. A round in which the reference took no measurable time counts for nothing."""
     if not measured or not references:
-        return None
+        return []
     rounds = zip(measured, references, strict=True)
-    ratios = [one[column] / reference[column] for one, reference in rounds if reference[column] > 0]
-    return median(ratios) if ratios else None
+    return [one[column] / reference[column] for one, reference in rounds if reference[column] > 0]
+
+
+def ratio(column: str, measured: Sequence[Measurement], references: Sequence[Measurement]) -> float | None:
+    """The median of the ratios."""
+    return median_of(ratios(column, measured, references))
+
+
+def median_of(values: Sequence[float]) -> float | None:
+    return median(values) if values else None
+
+
+def goal_of(what: str, samples: Sequence[float], bound: float, unit: str, **more: Any) -> Goal:
+    return Goal(what, median_of(samples), bound, unit, samples=tuple(samples), **more)
 
 
 @dataclass
@@ -125,7 +138,13 @@ def write_json(result: BenchResult, file: Path) -> None:
     for scenario, described in zip(result.scenarios, document["scenarios"], strict=True):
         described["rows"] = [(name, *map(_rounded, cells)) for name, cells in scenario.rows]
         described["goals"] = [
-            {**asdict(goal), "reached": _rounded(goal.reached), "is_met": goal.is_met}
+            {
+                **{name: value for name, value in asdict(goal).items() if name != "samples"},
+                "reached": _rounded(goal.reached),
+                "interval": goal.interval and [*map(_rounded, goal.interval)],
+                "floor": _rounded(goal.floor),
+                "verdict": goal.verdict,
+            }
             for goal in scenario.goals
         ]
     text = json.dumps(document, indent=1, ensure_ascii=False)

@@ -65,6 +65,16 @@ def _wrk_command(url: str, load: Load, seconds: int) -> list[str]:
     return [*command, url + load.target, *mix]
 
 
+# What Cloudflare adds to a Worker's request.
+_EDGE_FIELDS = {
+    "CDN-Loop": "cloudflare; loops=1; subreqs=1",
+    "CF-Connecting-IP": "2a06:98c0:3600::103",
+    "CF-EW-Via": "15",
+    "CF-Ray": "9a3f1c2b4d5e6f70-FRA",
+    "CF-Visitor": '{"scheme":"https"}',
+    "CF-Worker": "site.example",
+    "X-Forwarded-Proto": "https",
+}
 _START_SECONDS = 60
 _RESPONSE_SECONDS = 10
 _STOP_SECONDS = 10
@@ -96,8 +106,8 @@ class RunningServer:
         return [one for leader in self._leaders for one in (leader, *leader.children(recursive=True))]
 
     def fields(self) -> dict[str, str]:
-        """The header fields without which it does not answer."""
-        return {} if self._edge_keys is None else edge_headers(self._edge_keys)
+        """Those of an edge: all servers get the same, with the signature without which the origin refuses."""
+        return {} if self._edge_keys is None else {**_EDGE_FIELDS, **edge_headers(self._edge_keys)}
 
     def get(self, target: str, headers: Mapping[str, str] | None = None) -> urllib3.BaseHTTPResponse:
         """The response to a single request over a connection of its own, its body as it was sent.
@@ -116,6 +126,10 @@ class RunningServer:
         times = [process.cpu_times() for process in self.processes()]
         user = sum(one.user + one.children_user for one in times)
         return user, sum(one.system + one.children_system for one in times)
+
+    def pss_mb(self) -> float:
+        """Of all processes: pages that some of them share count once."""
+        return float(sum(process.memory_full_info().pss for process in self.processes())) / 2**20
 
     def rss_mb(self) -> list[float]:
         """One value per process; pages that processes share count for each."""
@@ -138,7 +152,7 @@ def running(server: Server, options: LaunchOptions, cores: frozenset[int]) -> It
     port = free_port()
     commands = server.commands(options, port)
     environment = server.environment(options, port)
-    keys = environment.get("EDGE_KEYS")
+    keys = options.environment.get("EDGE_KEYS")
     log = options.folder / f"{server.name}-{port}.log"
     instance = RunningServer(
         server, f"http://127.0.0.1:{port}", log, None if keys is None else parse_key_ring(keys)

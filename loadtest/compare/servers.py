@@ -5,7 +5,6 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from loadtest.compare.machine import run_tool
@@ -19,11 +18,9 @@ ORIGIN = "TrendVault"  # as deployed: it answers only what proves to come from t
 ORIGIN_OPEN = "TrendVault, open"
 ORIGINS = (ORIGIN, ORIGIN_OPEN)
 NGINX = "nginx"
-NGINX_PUSHING = "nginx, no tcp_nopush"
-NGINXES = (NGINX, NGINX_PUSHING)
-STATIC_ROUTE, HANDLER = "Bun, static route", "Bun, shortest handler"
-BASELINES = (STATIC_ROUTE, HANDLER)
-RUNTIMES = ("Bun", "Go")
+HANDLER, READER = "Bun, shortest handler", "Bun, shortest handler that reads the same fields"
+BASELINES = (HANDLER, READER)
+RUNTIMES = ("Bun", "Go", "Node", "PHP")
 
 
 @dataclass(frozen=True)
@@ -53,11 +50,12 @@ class Server:
         else:
             answer = str(options.folder / "answers" / options.answer)
             settings |= {"ANSWER": answer, "WINDOWS": ",".join(WINDOWS), "REGIONS": ",".join(REGIONS)}
+            settings["PAGE_SQL"] = (SOURCES / "page.sql").read_text()
         return {**inherited, **settings}
 
 
-def _nginx(options: LaunchOptions, port: int, **settings: bool) -> list[list[str]]:
-    return [file_server_command(options.folder, port, workers=options.workers, **settings)]
+def _nginx(options: LaunchOptions, port: int) -> list[list[str]]:
+    return [file_server_command(options.folder, port, workers=options.workers)]
 
 
 def _command(*command: str | Path) -> Callable[[LaunchOptions, int], list[list[str]]]:
@@ -80,6 +78,18 @@ def _prepare_go() -> str:
     return version.replace("go", "Go ", 1)
 
 
+def _prepare_node() -> str:
+    return f"Node.js {run_tool(['node', '--version'], 'Node.js')}"
+
+
+def _prepare_php() -> str:
+    return " ".join(run_tool(["php", "--version"], "PHP").split()[:2])
+
+
+def _php(_options: LaunchOptions, port: int) -> list[list[str]]:
+    return [["php", "-q", "-S", f"127.0.0.1:{port}", str(SOURCES / "page.php")]]
+
+
 def _prepare_nginx() -> str:
     return run_tool(["nginx", "-v"], "nginx").rpartition("/")[2].split()[0]
 
@@ -95,11 +105,12 @@ _SERVERS = (
     Server(ORIGIN, _prepare_origin, _ORIGIN_COMMAND),
     Server(ORIGIN_OPEN, _prepare_bun, _ORIGIN_COMMAND),
     Server(NGINX, _prepare_nginx, _nginx),
-    Server(NGINX_PUSHING, _prepare_nginx, partial(_nginx, nopush=False)),
-    Server(STATIC_ROUTE, _prepare_bun, _baseline("static")),
     Server(HANDLER, _prepare_bun, _baseline("handler")),
+    Server(READER, _prepare_bun, _baseline("reader")),
     Server("Bun", _prepare_bun, _command("bun", "--no-env-file", SOURCES / "baseline/page.js")),
     Server("Go", _prepare_go, _command(BUILT / "go")),
+    Server("Node", _prepare_node, _command("node", SOURCES / "baseline/page.js")),
+    Server("PHP", _prepare_php, _php),
 )
 SERVERS = {server.name: server for server in _SERVERS}
 
@@ -107,7 +118,7 @@ SERVERS = {server.name: server for server in _SERVERS}
 _SET_BY_NGINX = {"content-length", "content-type", "content-encoding", "date", "etag", "connection", "server"}
 
 
-def file_server_command(folder: Path, port: int, *, workers: int, nopush: bool = True) -> list[str]:
+def file_server_command(folder: Path, port: int, *, workers: int) -> list[str]:
     """Serves the files of `write_pages` with the header fields that `write_answers` saved: those of a 304 are
     the origin's, too."""
     fields, kept = (_read_fields(folder / f"answers/{name}.json") for name in ("plain", "unchanged"))
@@ -120,7 +131,6 @@ def file_server_command(folder: Path, port: int, *, workers: int, nopush: bool =
         lines.append(f"      add_header {name} {quoted};")
     words = {"MAPS": "\n".join(maps), "FIELDS": "\n".join(lines), "WORKERS": str(workers)}
     words |= {
-        "NOPUSH": "on" if nopush else "off",
         "USER": "user root;" if os.geteuid() == 0 else "",
         "FOLDER": str(folder),
         "PORT": str(port),

@@ -17,8 +17,8 @@ from loadtest.compare.servers import (
     BUILT,
     HANDLER,
     ORIGIN,
+    READER,
     SERVERS,
-    STATIC_ROUTE,
     LaunchOptions,
 )
 from loadtest.processes import make_environment, make_key
@@ -48,7 +48,7 @@ def test_the_origin_as_deployed_answers_only_with_the_header_of_the_edge(
 
 
 @pytest.mark.parametrize("answer", ["plain", "compressed", "unchanged"])
-@pytest.mark.parametrize("name", [HANDLER, STATIC_ROUTE])
+@pytest.mark.parametrize("name", [HANDLER, READER])
 def test_a_baseline_answers_what_the_origin_answered(
     name: str, answer: str, deployed_options: LaunchOptions, deployed_origin: RunningServer
 ) -> None:
@@ -68,6 +68,8 @@ def test_a_baseline_answers_what_the_origin_answered(
 _NEEDS: dict[str, Callable[[], bool]] = {
     "Bun": lambda: True,
     "Go": lambda: (BUILT / "go").exists(),
+    "Node": lambda: True,
+    "PHP": lambda: True,
 }
 
 
