@@ -19,7 +19,9 @@ test("the fields of a page come from its first elements", () => {
   const head = { generatedAt: "2026-11-21T10:00:00Z", policy: policies.page([]) };
   const html = `<meta name="generated" content="${head.generatedAt}"><meta content="${head.policy}"><p content="x">`;
   expect(readPageHead(html)).toEqual(head);
-  expect(pageFields(head)["content-security-policy"]).toBe(`${head.policy}; frame-ancestors 'none'`);
+  const policyAt = (url: string) => pageFields(head, url)["content-security-policy"];
+  expect(policyAt("/?region=DE")).toBe(`${head.policy}; frame-ancestors 'none'`);
+  expect(policyAt("/embed?region=DE")).toBe(head.policy);
   expect(readPageHead("<h1>another page</h1>")).toBeNull();
   const hosts = readThumbHosts(Array.from({ length: 100 }, (_, n) => `thumbs-${n}.example`).join()) ?? [];
   const many = { ...head, policy: policies.page(hosts) };

@@ -11,9 +11,12 @@ export type PageQuery = {
   cursor?: string | undefined;
 };
 
-/** The one URL of a page: fixed order, defaults left out except the region. It is a cache key. */
-export function pageUrl({ region, window, category, lang, cursor }: PageQuery): string {
-  let url = `${paths.page}?region=${region}`;
+/** The one URL of a page: fixed order, defaults left out except the region. It is a cache key. `path`: that of `/embed`, too. */
+export function pageUrl(
+  { region, window, category, lang, cursor }: PageQuery,
+  path: string = paths.page,
+): string {
+  let url = `${path}?region=${region}`;
   if (window !== defaultWindow) url += `&window=${window}`;
   if (category !== undefined) url += `&category=${encodeQueryValue(category)}`;
   if (lang !== undefined && lang !== mainLanguage(region)) url += `&lang=${lang}`;
@@ -21,8 +24,9 @@ export function pageUrl({ region, window, category, lang, cursor }: PageQuery): 
   return url;
 }
 
-// As in trendingUrl.
-function encodeQueryValue(text: string): string {
+// fetch() and URL write an apostrophe of a query as %27 (WHATWG URL, special-query percent-encode set), which
+// encodeURIComponent leaves as it is: a signed or cached target must be what is sent.
+export function encodeQueryValue(text: string): string {
   return encodeURIComponent(text).replaceAll("'", "%27");
 }
 
@@ -80,13 +84,21 @@ export function readPageHead(html: string): PageHead | null {
 
 const longestHead = 4096; // characters
 
-/** The header fields of a page, beside those of every answer. Only a field can keep others from framing it. */
-export function pageFields({ policy }: Pick<PageHead, "policy">): Record<string, string> {
+/**
+ * The header fields of a page, beside those of every answer. Only a field can keep others from framing it, which they may
+ * the embedded one alone: `url` is the page's.
+ */
+export function pageFields({ policy }: Pick<PageHead, "policy">, url: string): Record<string, string> {
   return {
-    "content-security-policy": `${policy}; frame-ancestors 'none'`,
+    "content-security-policy": isEmbedUrl(url) ? policy : `${policy}; frame-ancestors 'none'`,
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
   };
+}
+
+/** Whether a URL is that of an embedded page. */
+export function isEmbedUrl(url: string): boolean {
+  return url.startsWith(`${paths.embed}?`);
 }
 
 /** The Content-Security-Policy of what people load. Nothing inline but a site's colours, nothing of others. */

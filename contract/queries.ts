@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { choiceOf, defaultWindow, describeWindows, listLengths, type Window, windows } from "./lists.ts";
-import { type FeedForm, findPageLanguage, type PageQuery, pageLanguages } from "./page.ts";
+import { encodeQueryValue, type FeedForm, findPageLanguage, type PageQuery, pageLanguages } from "./page.ts";
 import { explanationPath, pageParameters } from "./paths.ts";
 import type { ProblemExtras, ProblemKind } from "./problem.ts";
 import { defaultRegion, findRegion, regionCodes } from "./regions.ts";
@@ -87,12 +87,6 @@ export function trendingUrl(query: TrendingQuery): string {
   return url;
 }
 
-// fetch() and URL write an apostrophe of a query as %27 (WHATWG URL, special-query percent-encode set), which
-// encodeURIComponent leaves as it is: a signed or cached target must be what is sent.
-function encodeQueryValue(text: string): string {
-  return encodeURIComponent(text).replaceAll("'", "%27");
-}
-
 /** A page begins after a rank of a generation, so that the pages of one list stay together. */
 export type PageStart = { generation: number; afterRank: number };
 
@@ -138,9 +132,8 @@ function typed(name: string, text: string): string | number {
 }
 
 // The name is not repeated: it is free text of the client.
-function unknownParameter(): InvalidParameter {
-  const allowed = Object.keys(TrendingQuery.def.shape).join(", ");
-  return { name: "(unknown)", detail: `expected only ${allowed}` };
+function unknownParameter(allowed = Object.keys(TrendingQuery.def.shape)): InvalidParameter {
+  return { name: "(unknown)", detail: `expected only ${allowed.join(", ")}` };
 }
 
 function asInvalidParameter(issue: { path: PropertyKey[]; message: string }): InvalidParameter {
@@ -195,6 +188,13 @@ export function parsePageQuery(search: string): ParsedPageQuery {
   return parsed.query === null ? parsed : { query: { ...parsed.query, lang }, invalid: null };
 }
 
+/** The same of an embedded page, which is of a list's first ranks. */
+export function parseEmbedQuery(search: string): ParsedPageQuery {
+  const parameters = new URLSearchParams(search);
+  parameters.delete("cursor");
+  return parsePageQuery(parameters.toString());
+}
+
 const unknownPageLanguage: InvalidParameter = {
   name: "lang",
   detail: `expected one of ${pageLanguages.join(", ")}`,
@@ -213,17 +213,20 @@ export function feedAt(path: string): FeedAddress | null {
   return region === undefined ? null : { region, form: form as FeedForm };
 }
 
+/** Reads the query string of what has only these parameters of a list. */
+function parseOnly(search: string, names: string[]): ParsedTrendingQuery {
+  return [...new URLSearchParams(search).keys()].every((name) => names.includes(name))
+    ? parseTrendingQuery(search)
+    : { query: null, invalid: [unknownParameter(names)] };
+}
+
 type ParsedFeedQuery =
   | { query: FeedQuery; invalid: null }
   | { query: null; invalid: [InvalidParameter, ...InvalidParameter[]] };
 
 /** Reads the query string of a feed, as strictly as that of a list: it selects a window and a category. */
 export function parseFeedQuery({ region, form }: FeedAddress, search: string): ParsedFeedQuery {
-  const names = [...new URLSearchParams(search).keys()];
-  if (names.some((name) => name !== "window" && name !== "category")) {
-    return { query: null, invalid: [{ name: "(unknown)", detail: "expected only window, category" }] };
-  }
-  const parsed = parseTrendingQuery(search);
+  const parsed = parseOnly(search, ["window", "category"]);
   if (parsed.query === null) return parsed;
   return { query: { ...parsed.query, region, form, limit: listLengths.largestPage }, invalid: null };
 }
@@ -233,11 +236,7 @@ export type ExplainQuery = Pick<TrendingQuery, "region" | "window">;
 
 /** Reads the query string of an explanation, as strictly as that of a list. */
 export function parseExplainQuery(search: string): ParsedTrendingQuery {
-  const names = [...new URLSearchParams(search).keys()];
-  if (names.some((name) => name !== "region" && name !== "window")) {
-    return { query: null, invalid: [{ name: "(unknown)", detail: "expected only region, window" }] };
-  }
-  return parseTrendingQuery(search);
+  return parseOnly(search, ["region", "window"]);
 }
 
 /** The one URL of an explanation: the default window left out. It is a cache key. */
@@ -263,13 +262,12 @@ type ParsedExportQuery =
 
 /** Reads the query string of an export, as strictly as that of a list: it selects a window. */
 export function parseExportQuery(region: ExportQuery["region"], search: string): ParsedExportQuery {
-  const names = [...new URLSearchParams(search).keys()];
-  if (names.some((name) => name !== "window")) {
-    return { query: null, invalid: [{ name: "(unknown)", detail: "expected only window" }] };
-  }
-  const parsed = parseTrendingQuery(search);
+  const parsed = parseOnly(search, ["window"]);
   if (parsed.query === null) return parsed;
-  return { query: { region, window: names.length === 0 ? undefined : parsed.query.window }, invalid: null };
+  return {
+    query: { region, window: new URLSearchParams(search).has("window") ? parsed.query.window : undefined },
+    invalid: null,
+  };
 }
 
 /** The one URL of an export. It is a cache key. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { BundleDocument } from "@trendvault/contract/bundle-file";
 import { windows } from "@trendvault/contract/lists";
 import { pageUrl } from "@trendvault/contract/page";
+import { paths } from "@trendvault/contract/paths";
 import { trendingUrl } from "@trendvault/contract/queries";
 import { regionCodes, useRegions } from "@trendvault/contract/regions";
 import { coveredComponents } from "@trendvault/contract/signature-base";
@@ -98,7 +99,7 @@ let found: Promise<Found[]> | undefined;
 /** The bundle's documents that links lead to, from the first pages of all regions on. */
 async function crawl(): Promise<Found[]> {
   const lists = regionCodes.flatMap((region) => windows.map((window) => ({ region, window })));
-  const known = new Set(lists.map(pageUrl));
+  const known = new Set(lists.flatMap((list) => [pageUrl(list), pageUrl(list, paths.embed)]));
   for (const list of lists) for (const limit of [24, 50]) known.add(trendingUrl({ ...list, limit }));
   const documents: Found[] = [];
   for (const target of known) {

@@ -1,6 +1,5 @@
 import type { PublicKeySet } from "@trendvault/contract/keys";
 import { edgeLifetimes, listLengths } from "@trendvault/contract/lists";
-import { pageUrl } from "@trendvault/contract/page";
 import { explainedIdAt, isAssetPath, paths, videoIdAt } from "@trendvault/contract/paths";
 import type { BundlePointer } from "@trendvault/contract/pointer";
 import { describeProblem, problemContentType } from "@trendvault/contract/problem";
@@ -28,7 +27,7 @@ import {
   type WaitUntil,
 } from "./document-source.ts";
 import { type Logger, nullOnError } from "./log.ts";
-import { type CanonicalRequest, freshnessAt, isPage, redactedTarget } from "./policy.ts";
+import { type CanonicalRequest, freshnessAt, isPage, pageLike, redactedTarget } from "./policy.ts";
 import { isNewer, type SignedAnswer, type StoredResponse } from "./signed-answer.ts";
 import { nullAfter } from "./single-flight.ts";
 
@@ -222,7 +221,7 @@ export class BundleSource implements BundleReader {
     if (query !== null && isPage(canonical)) {
       if (query.lang === undefined && query.cursor === undefined) return this.#unexplained();
       if (query.lang === undefined) return this.#findPage(query, question);
-      const nearest = pageUrl({ ...query, lang: undefined });
+      const nearest = pageLike(canonical, { ...query, lang: undefined });
       return { kind: "refused", refusal: notFound(missing.page), nearest, until };
     }
     const [path = ""] = target.split("?");
@@ -259,7 +258,7 @@ export class BundleSource implements BundleReader {
     if (block === null || isPastTheEnd(query, block.page.total)) {
       return this.#missing(missing.page, question);
     }
-    const nearest = pageUrl({ ...query, cursor: undefined });
+    const nearest = pageLike(question.canonical, { ...query, cursor: undefined });
     return { kind: "refused", refusal: notFound(missing.page), nearest, until: question.until };
   }
 

@@ -6,7 +6,6 @@ import {
   preflightFields,
   refusalDetails,
 } from "@trendvault/contract/http";
-import { pageUrl } from "@trendvault/contract/page";
 import {
   describeProblem,
   type Problem,
@@ -25,6 +24,7 @@ import {
   freshUntil,
   isList,
   isPage,
+  pageLike,
 } from "./policy.ts";
 import type { CachedResponse, CacheStatus, ReadThroughCache, RequestContext } from "./read-through.ts";
 import type { StoredResponse } from "./signed-answer.ts";
@@ -86,7 +86,7 @@ function nearestPage({ kind }: ListRefusal, canonical: CanonicalRequest): string
   const { query } = canonical;
   if (query === null || !isPage(canonical) || kind === "not-found") return null;
   const { category, ...others } = { ...query, cursor: undefined };
-  return pageUrl(kind === "generation-gone" ? { ...others, category } : others);
+  return pageLike(canonical, kind === "generation-gone" ? { ...others, category } : others);
 }
 
 /** The HTTP response for a stored one: 304 when the client's entity tag matches. `now` in Unix seconds. */

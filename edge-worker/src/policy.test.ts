@@ -165,6 +165,24 @@ describe("a page for people", () => {
   });
 });
 
+describe("an embedded page", () => {
+  const embed = (search: string) => readAt("/embed", search, "PL");
+
+  test("has one key for a list, of its first ranks only", () => {
+    const target = (search: string) => embed(search).canonical?.target;
+    expect(target("?window=now&utm_source=x&region=de&cursor=7-24&lang=en")).toBe(
+      "/embed?region=DE&window=now&lang=en",
+    );
+    expect(target("")).toBe("/embed?region=PL");
+    expect(embed("?lang=xx").invalid).not.toBeNull();
+  });
+
+  test("is a list that somebody looks at, and no front page that is kept", () => {
+    const about = ask<boolean | string | null>(embed("?region=PL"), isPage, isList, frontPageName);
+    expect(about).toEqual([true, true, null]);
+  });
+});
+
 describe("a feed", () => {
   const feed = (search: string, path = "/feeds/pl.atom") => readAt(path, search, "DE");
 

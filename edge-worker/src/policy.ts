@@ -1,6 +1,6 @@
 import { unexpectedParameter } from "@trendvault/contract/http";
 import { answerSeconds, defaultWindow, isFromFuture, listLengths } from "@trendvault/contract/lists";
-import { feedUrl, type PageQuery, pageUrl } from "@trendvault/contract/page";
+import { feedUrl, isEmbedUrl, type PageQuery, pageUrl } from "@trendvault/contract/page";
 import {
   explainedIdAt,
   explanationPath,
@@ -18,6 +18,7 @@ import {
   type FeedAddress,
   feedAt,
   type InvalidParameter,
+  parseEmbedQuery,
   parseExplainQuery,
   parseExportQuery,
   parseFeedQuery,
@@ -60,6 +61,7 @@ export function canonicalPath(pathname: string): string | null {
 
 const documents = new Set<string>([
   paths.page,
+  paths.embed,
   paths.trending,
   paths.regions,
   paths.openapi,
@@ -82,6 +84,8 @@ export function canonicalize(
 ): Canonicalized {
   if (pathname === paths.trending) return canonicalizeList(search, country, parseTrendingQuery, trendingUrl);
   if (pathname === paths.page) return canonicalizeList(search, country, parsePageQuery, pageUrl);
+  if (pathname === paths.embed)
+    return canonicalizeList(search, country, parseEmbedQuery, (query) => pageUrl(query, pathname));
   const feed = feedAt(pathname);
   if (feed !== null) return canonicalizeFeed(feed, search);
   const exported = exportedRegionAt(pathname);
@@ -139,7 +143,12 @@ function regionForCountry(country = ""): string {
 
 /** Whether a request is for the page of a list, for people. */
 export function isPage({ target }: CanonicalRequest): boolean {
-  return target.startsWith("/?");
+  return target.startsWith("/?") || isEmbedUrl(target);
+}
+
+/** The URL of another page that is framed like the one that a request is for. */
+export function pageLike({ target }: CanonicalRequest, query: PageQuery): string {
+  return pageUrl(query, target.split("?")[0]);
 }
 
 /** Whether a request is for a list as visitors see it: feeds and exports have no token. */
@@ -163,6 +172,7 @@ export function frontPageName(canonical: CanonicalRequest): string | null {
   const { region, window, category, language, fields, lang, limit, cursor } = canonical.query;
   if ((category ?? language ?? fields ?? lang ?? cursor) !== undefined || limit !== listLengths.defaultPage)
     return null;
+  if (isEmbedUrl(canonical.target)) return null;
   return `${region}/${window}${isPage(canonical) ? "/page" : ""}`;
 }
 

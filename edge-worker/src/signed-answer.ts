@@ -41,7 +41,7 @@ export async function readAnswer(
   const lifetimes = readLifetimes(fields[edgeLifetimes.field]);
   if (lifetimes === null) return "it may not be stored";
   const body = new TextDecoder().decode(received.body);
-  const content = readContent(body, fields["content-type"]);
+  const content = readContent(body, fields["content-type"], canonical.target);
   if (content === null) return "it is not JSON";
   const generatedAt = content.generated_at === undefined ? null : Date.parse(content.generated_at) / 1000;
   if (Number.isNaN(generatedAt)) return "it has no date that can be read";
@@ -59,13 +59,15 @@ const contentTypes =
   /^(application\/([a-z-]+\+)?json|application\/(x-ndjson|atom\+xml)|image\/svg\+xml|text\/(html|css|javascript); charset=utf-8)$/;
 
 /** What the edge needs to know of a body; null when it is not what it says it is. */
-function readContent(body: string, contentType: string): Content | null {
+function readContent(body: string, contentType: string, target: string): Content | null {
   if (contentType === feedTypes.atom) return { generated_at: /<updated>([^<]+)/.exec(body)?.[1] };
   if (contentType === feedTypes.json) return (parseJson(body) as JsonFeed | null)?._trendvault ?? null;
   if (contentType === exportType) return parseJson(body.slice(0, body.indexOf("\n"))) as Content | null;
   if (contentType.startsWith("application")) return parseJson(body) as Content | null;
   const head = contentType.startsWith("text/html") ? readPageHead(body) : null;
-  return head === null ? {} : { generated_at: head.generatedAt || undefined, fields: pageFields(head) };
+  return head === null
+    ? {}
+    : { generated_at: head.generatedAt || undefined, fields: pageFields(head, target) };
 }
 
 // A proxy that compresses the response weakens its entity tag; the signature is over the origin's, which is strong.

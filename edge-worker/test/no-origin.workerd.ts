@@ -60,6 +60,7 @@ describe("an edge without an origin", () => {
 
   const bundled = [
     "/?region=ES",
+    "/embed?region=ES&window=now",
     "/api/trending?region=ES",
     "/api/trending?region=ES&window=week&category=Kids%27%20TV&fields=snippet&limit=50",
     "/api/trending?region=ES&cursor=1-24",
@@ -173,12 +174,11 @@ describe("an edge without an origin", () => {
   });
 
   test("leads people to the page without a language that no bundle has", async () => {
-    const target = "/?region=ES&category=Music&lang=pl";
-    const response = await edge.fetch(target, { redirect: "manual" });
-    assert.deepEqual(
-      [response.status, response.headers.get("location")],
-      [303, "/?region=ES&category=Music"],
-    );
+    for (const path of ["/", "/embed"]) {
+      const nearest = `${path}?region=ES&category=Music`;
+      const { status, headers } = await edge.fetch(`${nearest}&lang=pl`, { redirect: "manual" });
+      assert.deepEqual([status, headers.get("location")], [303, nearest]);
+    }
   });
 
   test("serves the next generation soon after it was published, and the next pages of the one before", async () => {

@@ -20,6 +20,7 @@ import type { Assets } from "./manifest.ts";
  */
 
 const folder = import.meta.dir;
+const source = join(folder, "../client/src");
 const dist = Bun.argv[2] ?? join(folder, "dist");
 const assetsFolder = join(dist, "public/assets");
 const elementName = "trendvault-list.js";
@@ -29,8 +30,10 @@ const keptMs = 30 * dayMs;
 const scripts = await buildScripts();
 const assets: Assets = {
   pageCss: await addStyle(join(folder, "page.css")),
-  listCss: await addStyle(join(folder, "../client/src/view/list.css")),
+  listCss: await addStyle(join(source, "view/list.css")),
   pageJs: scripts.page,
+  embedCss: await addStyle(join(source, "element/frame.css"), join(source, "view/list.css")),
+  embedJs: scripts.embed,
   docsJs: scripts.docs,
   swaggerCss: await addLibrary("swagger-ui.css"),
   swaggerJs: await addLibrary("swagger-ui-bundle.js"),
@@ -43,14 +46,19 @@ write(join(dist, "public", noticesName), scripts.notices);
 write(join(dist, "manifest.json"), `${JSON.stringify(assets, null, 2)}\n`); // last: what it names is there
 removeOld();
 
-async function buildScripts(): Promise<Record<"page" | "docs" | "serviceWorker" | "notices", string>> {
+async function buildScripts(): Promise<
+  Record<"page" | "embed" | "docs" | "serviceWorker" | "notices", string>
+> {
   const options = {
     minify: true,
     target: "browser",
     naming: "[name]-[hash].[ext]",
     metafile: true,
   } as const;
-  const entrypoints = [join(folder, "page.ts"), join(folder, "../client/src/trendvault-list.ts")];
+  const entrypoints = [
+    ...["page.ts", "embed.ts"].map((name) => join(folder, name)),
+    join(source, "trendvault-list.ts"),
+  ];
   const built = await Bun.build({ ...options, entrypoints, splitting: true });
   const docs = await Bun.build({ ...options, entrypoints: [join(folder, "docs.ts")] });
   const worker = await Bun.build({ ...options, entrypoints: [join(folder, "service-worker.ts")] });
@@ -61,14 +69,16 @@ async function buildScripts(): Promise<Record<"page" | "docs" | "serviceWorker" 
     if (output.kind === "entry-point") entries.push(path);
     if (name.startsWith("trendvault-list-")) addFile(elementName, text); // for script tags, which cannot know the hash
   }
-  const page = entries.find((path) => path.startsWith("/assets/page-"));
+  const [page, embed] = ["page", "embed"].map((name) =>
+    entries.find((path) => path.startsWith(`/assets/${name}-`)),
+  );
   const [docsScript, serviceWorker] = [docs.outputs[0], worker.outputs[0]];
-  if (page === undefined || docsScript === undefined || serviceWorker === undefined) {
+  if (page === undefined || embed === undefined || docsScript === undefined || serviceWorker === undefined) {
     throw new Error("Cannot find the scripts among what was built");
   }
   const docsPath = addFile(basename(docsScript.path), await docsScript.text());
   const notices = noticesOf([built, docs, worker].map(({ metafile }) => metafile));
-  return { page, docs: docsPath, serviceWorker: await serviceWorker.text(), notices };
+  return { page, embed, docs: docsPath, serviceWorker: await serviceWorker.text(), notices };
 }
 
 /** The paths of what a built script imports at once, and what that imports. */
@@ -79,8 +89,9 @@ async function importsOf(path: string): Promise<string[]> {
 }
 
 // Not by Bun's bundler: it would write light-dark() for browsers that lack it, and then no site could choose the scheme.
-async function addStyle(path: string): Promise<string> {
-  const text = await Bun.file(path).text();
+/** A file of these, named after the first. */
+async function addStyle(path: string, ...more: string[]): Promise<string> {
+  const text = (await Promise.all([path, ...more].map((each) => Bun.file(each).text()))).join("\n");
   const small = text
     .replace(/\/\*[\s\S]*?\*\//g, "")
     .replace(/\s+/g, " ")

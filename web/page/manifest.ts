@@ -1,4 +1,14 @@
-const assetNames = ["pageCss", "listCss", "pageJs", "icon", "docsJs", "swaggerCss", "swaggerJs"] as const;
+const assetNames = [
+  "pageCss",
+  "listCss",
+  "pageJs",
+  "embedCss",
+  "embedJs",
+  "icon",
+  "docsJs",
+  "swaggerCss",
+  "swaggerJs",
+] as const;
 
 /** The paths of the built assets, by what they are; `pageParts` are what the page's script imports at once. */
 export type Assets = Record<(typeof assetNames)[number], string> & { pageParts: readonly string[] };

@@ -38,7 +38,7 @@ export type PageData = Pick<Shell, "categories" | "thumbHosts" | "sendsViews" | 
 };
 
 /** A whole page. */
-type Page = Shell & {
+export type Page = Shell & {
   list: PageList;
   /** The same list as JSON, for the element. */
   json: string;

@@ -509,7 +509,8 @@ function cursorOf({ next }: Rendered): string | undefined {
 function pagesOf(query: TrendingQuery): string[] {
   const isFirst = query.category === undefined && query.cursor === undefined;
   const others = pageLanguages.filter((lang) => isFirst && lang !== mainLanguage(query.region));
-  return [pageUrl(query), ...others.map((lang) => pageUrl({ ...query, lang }))];
+  const embedded = query.cursor === undefined ? [pageUrl(query, paths.embed)] : [];
+  return [pageUrl(query), ...others.map((lang) => pageUrl({ ...query, lang })), ...embedded];
 }
 
 /** A feed is of a first page. */

@@ -4,7 +4,14 @@ import { exportedRegionAt, feedAt } from "@trendvault/contract/queries";
 import { aboutResource, regionsResource } from "../resources/about.ts";
 import { explanationResource } from "../resources/explanation.ts";
 import { exportResource } from "../resources/export.ts";
-import { aboutPage, docsResource, feedResource, type HtmlSources, pageResource } from "../resources/pages.ts";
+import {
+  aboutPage,
+  docsResource,
+  embedResource,
+  feedResource,
+  type HtmlSources,
+  pageResource,
+} from "../resources/pages.ts";
 import { Refusal, type Resource, type RouteName } from "../resources/resource.ts";
 import { trendingResource } from "../resources/trending.ts";
 import { videoResource } from "../resources/video.ts";
@@ -37,6 +44,7 @@ export function createRoutes({ documents, ...sources }: ResourceSources): FindRo
   const fixedRoutes = new Map<string, Route>([
     [paths.trending, { name: "trending", resolve: ({ search }) => trendingResource(search, sources) }],
     [paths.page, { name: "page", resolve: ({ search }) => pageResource(search, sources) }],
+    [paths.embed, { name: "page", resolve: ({ search }) => embedResource(search, sources) }],
     [paths.aboutPage, { name: "page", resolve: withoutParameters(() => aboutPage(sources)) }],
     [paths.docs, { name: "page", resolve: withoutParameters(() => docsResource(sources.assets)) }],
     [paths.regions, { name: "regions", resolve: withoutParameters(() => regionsResource(sources.lists)) }],

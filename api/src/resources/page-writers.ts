@@ -10,6 +10,7 @@ import type { FeedQuery } from "@trendvault/contract/queries";
 import { ownRegions } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import type { Site } from "@trendvault/contract/site";
+import { writeEmbed } from "@trendvault/page/embed-view";
 import type { Assets } from "@trendvault/page/manifest";
 import { titleOf, writePage } from "@trendvault/page/page-view";
 import Builder from "fast-xml-builder";
@@ -34,9 +35,12 @@ type Input = {
 };
 
 /** Writes a page as HTML, but for the token in its data. */
-export function writeHtmlPage({ query, json, ...others }: Input): TextAroundToken {
+export function writeHtmlPage(
+  { query, json, ...others }: Input,
+  { isEmbedded }: { isEmbedded: boolean },
+): TextAroundToken {
   const language = pageLanguageOf(query);
-  const text = writePage({
+  const text = (isEmbedded ? writeEmbed : writePage)({
     ...{ query, language, messages: allMessages[language], formats: formatsOf(language) },
     ...{ json, list: JSON.parse(json), site: ownRegions?.site },
     ...others,

@@ -1,11 +1,19 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { feedUrl, type PageQuery, pageFields, pageUrl, policies } from "@trendvault/contract/page";
+import {
+  feedUrl,
+  isEmbedUrl,
+  type PageQuery,
+  pageFields,
+  pageUrl,
+  policies,
+} from "@trendvault/contract/page";
 import { isAssetPath, paths } from "@trendvault/contract/paths";
 import {
   type FeedAddress,
   type FeedQuery,
   missing,
+  parseEmbedQuery,
   parseFeedQuery,
   parsePageQuery,
   type TrendingQuery,
@@ -26,12 +34,23 @@ export type HtmlSources = PageSources & { assets: PageAssets; thumbHosts: readon
 export function pageResource(search: string, sources: HtmlSources): Resource | Refusal {
   const { query, invalid } = parsePageQuery(`?${search}`);
   if (query === null) return Refusal.ofParameters(invalid);
-  return { url: pageUrl(query), route: "page", read: (generation) => readPage(query, generation, sources) };
+  return pageAt(pageUrl(query), query, sources);
+}
+
+/** The same for a frame of another site. */
+export function embedResource(search: string, sources: HtmlSources): Resource | Refusal {
+  const { query, invalid } = parseEmbedQuery(`?${search}`);
+  if (query === null) return Refusal.ofParameters(invalid);
+  return pageAt(pageUrl(query, paths.embed), query, sources);
+}
+
+function pageAt(url: string, query: TrendingQuery & PageQuery, sources: HtmlSources): Resource {
+  return { url, route: "page", read: (generation) => readPage({ url, query }, generation, sources) };
 }
 
 /** A page is its list, and what it says of the list is what /api/trending says. */
 function readPage(
-  query: TrendingQuery & PageQuery,
+  { url, query }: { url: string; query: TrendingQuery & PageQuery },
   generation: Generation,
   sources: HtmlSources,
 ): Content | Refusal {
@@ -44,12 +63,12 @@ function readPage(
   const sendsViews = made.some(({ kind }) => kind === "edge"); // whose impressions the region's writer pulls
   const { assets, thumbHosts } = sources;
   const policy = policyOf(thumbHosts);
-  const fields = pageFields({ policy });
+  const fields = pageFields({ policy }, url);
   const body = { contentType: htmlContentType, next: null, endsAt: content.endsAt, fields };
   return new TokenContent(content.list, body, () => {
     const json = new TextDecoder().decode(content.render("").bytes);
     const page = { query, categories, sendsViews, json, assets: assets.paths, thumbHosts, policy };
-    return pageWriters().writeHtmlPage(page);
+    return pageWriters().writeHtmlPage(page, { isEmbedded: isEmbedUrl(url) });
   });
 }
 
@@ -106,7 +125,8 @@ export function aboutPage({
       const policy = policyOf([]);
       const making = readAbout(generation, sources);
       const html = pageWriters().writeAbout({ making, assets: assets.paths, policy, site: ownRegions?.site });
-      return fixedContent({ ...textBody(html, htmlContentType), fields: pageFields({ policy }) });
+      const fields = pageFields({ policy }, paths.aboutPage);
+      return fixedContent({ ...textBody(html, htmlContentType), fields });
     },
   };
 }
@@ -118,7 +138,7 @@ export function docsResource(assets: PageAssets): Resource {
     route: "page",
     read: () => {
       const body = textBody(pageWriters().writeDocs(assets.paths), htmlContentType);
-      return fixedContent({ ...body, fields: pageFields({ policy: policies.docs }) });
+      return fixedContent({ ...body, fields: pageFields({ policy: policies.docs }, paths.docs) });
     },
   };
 }

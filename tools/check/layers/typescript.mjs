@@ -21,7 +21,7 @@ const roots = [
       ["signing.ts", "log.ts", "settings.ts"],
       ["key-files.ts"],
     ],
-    mayImport: ["web/client/src/view", "contract", "web/page/(manifest|(about|docs|page)-view).ts"],
+    mayImport: ["web/client/src/view", "contract", "web/page/(manifest|(about|docs|embed|page)-view).ts"],
   },
   {
     root: "edge-worker/src",
@@ -81,9 +81,9 @@ const roots = [
   {
     root: "web/page",
     layers: [
-      ["about-view.ts", "build.ts", "docs.ts", "docs-view.ts", "page.ts", "service-worker.ts"],
-      ["page-view.ts", "offline.ts"],
-      ["manifest.ts"],
+      ["about-view.ts", "docs-view.ts", "embed.ts", "embed-view.ts", "page.ts", "service-worker.ts"],
+      ["build.ts", "offline.ts", "page-view.ts"],
+      ["docs.ts", "manifest.ts"],
     ],
     mayImport: ["web/client/src", "contract", "tools/release/notices.ts"],
   },

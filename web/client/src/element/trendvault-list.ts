@@ -222,8 +222,14 @@ export class TrendvaultList extends Base {
   #adopt(list: List): void {
     const read = { list, ...describeAge(list, new Headers()) };
     const isRendered = this.#presenter?.items.length === list.items.length;
-    if (!isRendered) void this.#show(this.#currentReader(), read, { again: false });
-    else this.#opened(read, { again: false });
+    const reader = this.#currentReader();
+    if (!isRendered) void this.#show(reader, read, { again: false });
+    else if (this.#isManual) this.#opened(read, { again: false });
+    else
+      void this.#attempt(reader, async () => {
+        await this.#prepare(reader, list.region);
+        if (!reader.isEnded) this.#opened(read, { again: false });
+      });
   }
 
   async #loadNext(isWanted: () => boolean): Promise<boolean> {

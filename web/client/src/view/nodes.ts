@@ -54,7 +54,7 @@ export function toHtml(node: ViewNode): string {
 }
 
 const addresses = new Set(["href", "src", "action", "formaction", "data", "poster", "xlink:href"]);
-const voidElements = new Set(["br", "img", "input", "link", "meta"]);
+const voidElements = new Set(["base", "br", "img", "input", "link", "meta"]);
 
 // Of this site: a path that does not begin with two slashes (or a backslash, which browsers take for one), a query, a
 // fragment. Browsers drop tabs and line feeds, wherever they are: two slashes could be left.
