@@ -1,6 +1,7 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readlinkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type PublicKeySet, parseKeyRing } from "@trendvault/contract/keys";
 import { paths } from "@trendvault/contract/paths";
@@ -140,6 +141,34 @@ test("a rotation of both keys under load, by SIGHUP: nothing is refused, every s
   expect((await readKeySet(url, e2)).keys).toEqual(both.keys.slice(1));
   expect(running.output).not.toContain(s2);
 }, 1_200_000);
+
+test("keys that SIGHUP read while the first worker started are not replaced by those that it had read", async () => {
+  const [e1, e2] = [`e1:${newKey()}`, `e2:${newKey()}`];
+  const path = join(folder, "locked.db");
+  builder.database.run("VACUUM INTO ?", [path]);
+  const locking = new Database(path);
+  locking.run("BEGIN EXCLUSIVE"); // a worker waits for it when it has read its keys
+  const running = OriginProcess.launch(path, { EDGE_KEYS: `file:${write("edge-keys", e1)}` });
+  origin = running;
+  await until(() => running.workerPids().some((pid) => hasOpen(pid, path)));
+  write("edge-keys", e2);
+  running.kill("SIGHUP");
+  await until(() => running.lines.some(({ event }) => event === "keys_read"));
+  locking.close();
+  await running.listening();
+  await until(() => running.lines.some(({ event }) => event === "worker_replaced"));
+  expect((await ask(running.url, e2)).status).toBe(200);
+  expect((await ask(running.url, e1)).status).toBe(403);
+});
+
+function hasOpen(pid: number, path: string): boolean {
+  try {
+    const open = `/proc/${pid}/fd`;
+    return readdirSync(open).some((name) => readlinkSync(`${open}/${name}`) === path);
+  } catch {
+    return false; // a file was closed meanwhile
+  }
+}
 
 test("a key file that is bad at SIGHUP leaves the keys of before, also for a worker that crashes then", async () => {
   const [e1, s1] = [`e1:${newKey()}`, newKey()];
