@@ -186,6 +186,17 @@ describe("an edge that reads a bundle", () => {
     }
   });
 
+  test("does not look in the one before for what the newest bundle does not have: it may have been removed", async () => {
+    const newest = published[1] as Rendered;
+    const alone = new MemoryBucket(await objectsOf(newest, { publishedAt: newest.signedAt }));
+    const options = { generation: 2, hasOrigin: true };
+    const { status, reads } = await ask("/api/videos/none", { ...options, bucket: await bucketWith(2) });
+    expect({ status, reads }).toEqual({
+      status: 503,
+      reads: (await ask("/api/videos/none", { ...options, bucket: alone })).reads,
+    });
+  });
+
   test("finds the one before of a writer that shares the regions: its numbers are 256 apart", async () => {
     const numbers = new Database(database.path);
     numbers.run("UPDATE sqlite_sequence SET seq = seq + 255 WHERE name = 'generations'");
