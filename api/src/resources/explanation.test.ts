@@ -38,6 +38,15 @@ test("a place says what it is expected to bring where that is known, and that it
   expect(explored).not.toContain("182,341");
 });
 
+test.each([
+  [1, "by 1 impression."],
+  [2, "by 2 impressions."],
+  [0.5, "by 0.5 impressions."],
+])("%d impressions are counted in words", (impressions, words) => {
+  const sentences = explanationSentences({ ...example, visitors: { ...visitors, impressions } });
+  expect(sentences.at(-1)).toEndWith(words);
+});
+
 test("nothing is said of views that nobody counted, or of impressions that nobody had", () => {
   const sentences = explanationSentences({
     ...example,

@@ -241,7 +241,14 @@ describe("a feed", () => {
       ]);
       origin.builder.database.run("UPDATE trending SET expected_views = NULL WHERE rank = 2");
       origin.builder.database.run("UPDATE videos SET duration_seconds = NULL WHERE id LIKE '%1'");
+      origin.builder.database.run("UPDATE trending SET views = 0 WHERE rank = 3");
       await origin.open({ VIDEO_URL: "https://site.example/watch/{id}" });
+    });
+
+    test("says how fast views grow, and nothing of those that nobody counted", async () => {
+      const { items } = JSON.parse(await textOf("/feeds/pl.json")) as JsonFeed;
+      expect(items[1]?.content_text).toMatch(/^2\. \d\S* \p{L}+/u);
+      expect(items[2]?.content_text).toBe("3.");
     });
 
     test("is the list of its region, in its language", async () => {
@@ -286,7 +293,7 @@ describe("a feed", () => {
       for (const item of items) {
         expect(item).toMatchObject({
           id: expect.stringMatching(absolute),
-          content_text: expect.stringContaining(" "),
+          content_text: expect.stringMatching(/^\d+\./),
         });
         expect(item.authors).toEqual([{ name: expect.any(String) }]);
         const known = ["id", "url", "title", "content_text", "image", "date_published", "authors", "tags"];
