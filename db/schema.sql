@@ -266,7 +266,7 @@ CREATE TABLE http_sources (
   etag TEXT, -- of what was read to its end; '' when it had none
   asked_at INTEGER NOT NULL,
   retry_at INTEGER NOT NULL -- nothing is asked before
-, host TEXT CHECK (length(host) BETWEEN 1 AND 195) /* with its port; null before a pause */, read_at INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+, host TEXT CHECK (length(host) BETWEEN 1 AND 195) /* with its port; null before a pause */, read_at INTEGER NOT NULL DEFAULT 0, silent_runs INTEGER NOT NULL DEFAULT 0 /* how many in a row waited in vain */, failure TEXT /* why nothing is asked before retry_at */) STRICT, WITHOUT ROWID;
 
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -385,12 +385,6 @@ CREATE TABLE list_impressions (
   PRIMARY KEY (region, window, category, rank_group)
 ) STRICT, WITHOUT ROWID;
 
-CREATE VIEW source_pauses (source, retry_at, reason) AS
-SELECT source, retry_at, failure FROM source_schedules WHERE failure IS NOT NULL
-UNION ALL
-SELECT 'http:' || host, max(retry_at), 'The server asks for a pause.' FROM http_sources
-WHERE host IS NOT NULL AND retry_at > asked_at GROUP BY host;
-
 CREATE TABLE sources (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   name TEXT NOT NULL UNIQUE CHECK (length(name) >= 1), -- its entry in SOURCES; of an address the host and a hash
@@ -429,3 +423,9 @@ CREATE TABLE restrictions (
 CREATE INDEX videos_by_end ON videos (available_until) WHERE available_until IS NOT NULL;
 
 CREATE INDEX videos_by_reason ON videos (held_because) WHERE held_because IS NOT NULL;
+
+CREATE VIEW source_pauses (source, retry_at, reason) AS
+SELECT source, retry_at, failure FROM source_schedules WHERE failure IS NOT NULL
+UNION ALL
+SELECT 'http:' || host, max(retry_at), coalesce(failure, 'The server asks for a pause.') FROM http_sources
+WHERE host IS NOT NULL AND retry_at > asked_at GROUP BY host;

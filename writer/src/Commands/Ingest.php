@@ -20,6 +20,7 @@ use TrendVault\Writer\Observations\Announcement;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
+use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\WriterException;
@@ -123,7 +124,8 @@ final class Ingest extends WriterCommand
         $newest = $refusal = null;
         $isAnnounced = false;
         foreach (SourceKinds::inTurn($names) as $together) {
-            foreach (SourceKinds::open($together, $context, $database) as $source) {
+            $time = SourceKinds::kind($together[0]) === null ? null : RunTime::of($context->settings);
+            foreach (SourceKinds::open($together, $context, $database, $time) as $source) {
                 $lines = $source instanceof SourceFailure ? throw $source : $source->lines();
                 foreach ($lines as $number => $line) {
                     try {
@@ -190,9 +192,12 @@ final readonly class IngestStep
             ),
             $this->context->settings->rejectedFolder(),
         );
-        $exitCode = ExitCode::Ok;
+        [$exitCode, $time] = [ExitCode::Ok, null];
         foreach (SourceKinds::inTurn($names) as $together) {
-            foreach ($this->results($together, $ingestion) as $name => $failed) {
+            if (SourceKinds::kind($together[0]) !== null) {
+                $time ??= RunTime::of($this->context->settings);
+            }
+            foreach ($this->results($together, $ingestion, $time) as $name => $failed) {
                 if ($failed !== null) {
                     $this->database->run(self::COUNT_FAILURE, [
                         $this->run,
@@ -224,17 +229,30 @@ final readonly class IngestStep
 
     /**
      * @param non-empty-list<string> $names that are opened together
+     * @param ?RunTime $time goes on while what is asked over the network is opened and read
      * @return iterable<string, ?ExitCode> by name; null for a source that was read to its end
      */
-    private function results(array $names, SourceIngestion $ingestion): iterable
+    private function results(array $names, SourceIngestion $ingestion, ?RunTime $time): iterable
     {
-        try {
-            if (Ingest::isEdge($names[0])) {
-                yield $names[0] => new PullStep($this->context, $this->database)->run($names[0]);
+        if (!SourceKinds::isRemote($names[0])) {
+            $time?->pause();
+        } elseif ($time !== null) {
+            $time->resume();
+            if ($time->secondsLeft() <= 0) {
+                $kind = (string) SourceKinds::kind($names[0]);
+                $time->logPostponed($this->context->log, $kind, count($names));
 
                 return;
             }
-            foreach (SourceKinds::open($names, $this->context, $this->database) as $name => $source) {
+        }
+        try {
+            if ($time !== null && Ingest::isEdge($names[0])) {
+                yield $names[0] => new PullStep($this->context, $this->database)->run($names[0], $time);
+
+                return;
+            }
+            $sources = SourceKinds::open($names, $this->context, $this->database, $time);
+            foreach ($sources as $name => $source) {
                 yield $name => $source instanceof SourceFailure
                     ? $this->logFailure($name, $source)
                     : $this->ingest($source, $ingestion, $this->identity($this->as ?? $name));

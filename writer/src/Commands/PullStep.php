@@ -17,36 +17,37 @@ use TrendVault\Writer\Sources\Edge\EdgeClient;
 use TrendVault\Writer\Sources\Edge\EdgeSettings;
 use TrendVault\Writer\Sources\Edge\EdgeUrl;
 use TrendVault\Writer\Sources\Edge\ViewCounters;
+use TrendVault\Writer\Sources\RunTime;
+use TrendVault\Writer\Sources\Schedule;
+use TrendVault\Writer\Sources\SideBySide;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\WriterException;
 
 /** Pulls what visitors of the lists did from the edge, counts the impressions of the minutes that are complete, and logs both. */
 final readonly class PullStep
 {
+    private const int MOST_HOST_BYTES = 190;
+
     public function __construct(private Context $context, private Database $database) {}
 
     /**
      * @param string $name the source, such as edge:https://lists.example
-     * @return ?ExitCode null when every shard answered
+     * @return ?ExitCode null when every shard answered, or the edge is not asked yet
      * @throws SourceFailure|WriterException
      */
-    public function run(string $name): ?ExitCode
+    public function run(string $name, RunTime $time): ?ExitCode
     {
         $settings = EdgeSettings::of($this->context->settings);
-        $started = hrtime(true);
-        $client = new EdgeClient(
-            HttpClient::create(),
-            EdgeUrl::read($name),
-            $settings->keys,
-            $this->context->clock,
-            $settings->timeoutSeconds,
+        $url = EdgeUrl::read($name);
+        $schedule = new Schedule(
+            $this->database,
+            'edge:' . substr((string) parse_url($url, PHP_URL_HOST), 0, self::MOST_HOST_BYTES),
+            intervalSeconds: 0,
+            longestDelaySeconds: Schedule::LONGEST_DELAY_OF_EACH_RUN,
         );
-        [$pulled, $failures] = new EdgePull(
-            new ViewCounters($client, $this->context->clock),
-            new ShardStore($this->database, $this->context->settings->regions()),
-            $this->context->clock,
-        )->run();
-        $this->logPulled($name, $pulled, (hrtime(true) - $started) / 1e9);
+        $pause = $schedule->pause($this->context->now());
+        $pause?->log($this->context->log);
+        $failures = $pause === null ? $this->pull($name, $url, $settings, $schedule, $time) : [];
         $this->settle($settings->ceilingFactor);
         if ($failures === []) {
             return null;
@@ -57,6 +58,46 @@ final readonly class PullStep
         ]);
 
         return ExitCode::SourceFailed;
+    }
+
+    /**
+     * @return list<string> why some shards did not answer
+     * @throws WriterException
+     */
+    private function pull(
+        string $name,
+        string $url,
+        EdgeSettings $settings,
+        Schedule $schedule,
+        RunTime $time,
+    ): array {
+        $started = hrtime(true);
+        $client = new EdgeClient(
+            HttpClient::create([], SideBySide::MOST),
+            $url,
+            $settings->keys,
+            $this->context->clock,
+            $time->secondsLeft(),
+        );
+        $pull = new EdgePull(
+            new ViewCounters($client, $this->context->clock),
+            new ShardStore($this->database, $this->context->settings->regions()),
+            $this->context->clock,
+        );
+        [$pulled, $failures] = $pull->run();
+        $this->logPulled($name, $pulled, (hrtime(true) - $started) / 1e9);
+        if ($pulled === [] && $pull->isSilent()) {
+            $schedule->begin($this->context->now());
+            $schedule->fail(
+                implode(' ', $failures) . ' Does its address answer here (curl -I)?',
+                0,
+                $this->context->now(),
+            );
+        } elseif ($schedule->askedAt() > 0) {
+            $schedule->succeed();
+        }
+
+        return $failures;
     }
 
     /** @param array<string, PulledCounts> $pulled by shard */

@@ -11,6 +11,7 @@ use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Sources\Http\HttpFiles;
 use TrendVault\Writer\Sources\NdjsonFile;
 use TrendVault\Writer\Sources\PeerTube\PeerTubeInstances;
+use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SourceKind;
@@ -21,14 +22,14 @@ use TrendVault\Writer\WriterException;
 /** What may stand in SOURCES and behind `ingest`: the registry of the kinds of sources, and files of this machine. */
 final readonly class SourceKinds
 {
-    /** How each kind is named, and what opens it. */
+    /** How each kind is named, and what opens it; of those that are asked over the network in the order in which they are opened. */
     private const array REGISTRY = [
         'demo' => Demo::class,
-        'youtube' => YouTube::class,
         'spool:FOLDER' => SpoolFolder::class,
-        'peertube:URL' => PeerTubeInstances::class,
         'http:URL' => HttpFiles::class,
         'edge:URL' => null, // counts of visitors, not lines: see PullStep
+        'youtube' => YouTube::class,
+        'peertube:URL' => PeerTubeInstances::class,
     ];
 
     /** @return list<string> the FORGET of each kind */
@@ -60,30 +61,40 @@ final readonly class SourceKinds
      */
     public static function inTurn(array $names): array
     {
-        $alone = $together = [];
-        foreach ($names as $name) {
-            $registered = self::registered($name);
-            if ($registered !== null && $registered['isTogether']) {
-                $together[$registered['kind']][] = $name;
-            } else {
-                $alone[] = [$name];
+        $inTurn = array_map(
+            static fn(string $name): array => [$name],
+            array_values(array_filter($names, static fn(string $name): bool => !self::isRemote($name))),
+        );
+        $remote = array_unique(array_filter($names, self::isRemote(...)));
+        foreach (array_keys(self::REGISTRY) as $form) {
+            $ofKind = array_filter($remote, static fn(string $name): bool => self::isOf($name, $form));
+            if ($ofKind !== []) {
+                $inTurn[] = array_values($ofKind);
             }
         }
 
-        return [...$alone, ...array_values($together)];
+        return $inTurn;
+    }
+
+    public static function isRemote(string $name): bool
+    {
+        return self::registered($name)['isRemote'] ?? false;
     }
 
     /**
      * @param non-empty-list<string> $names one of inTurn()'s lists
+     * @param ?RunTime $time null for files of this machine, which need none
      * @return iterable<string, Source|SourceFailure> by name; a folder gives one for each of its files
      * @throws SourceFailure|WriterException
      */
-    public static function open(array $names, Context $context, Database $database): iterable
+    public static function open(array $names, Context $context, Database $database, ?RunTime $time): iterable
     {
         $class = self::registered($names[0])['class'] ?? null;
 
         // @mago-expect analysis:unsafe-instantiation (the registry has classes alone, not the interface)
-        return $class === null ? self::local($names[0]) : new $class($context, $database)->open($names);
+        return $class === null || $time === null
+            ? self::local($names[0])
+            : new $class($context, $database)->open($names, $time);
     }
 
     /**
@@ -132,23 +143,29 @@ final readonly class SourceKinds
     /**
      * A kind's entry with what its class says of it; null for a file, a folder and -.
      *
-     * @return ?array{kind: string, class: ?class-string<SourceKind>, isTogether: bool, host: ?string}
+     * @return ?array{kind: string, class: ?class-string<SourceKind>, isRemote: bool, host: ?string}
      */
     private static function registered(string $name): ?array
     {
         foreach (self::REGISTRY as $form => $class) {
-            $kind = explode(':', $form)[0];
-            if ($form === $kind ? $name === $kind : str_starts_with($name, "$kind:")) {
+            if (self::isOf($name, $form)) {
                 return [
-                    'kind' => $kind,
+                    'kind' => explode(':', $form)[0],
                     'class' => $class,
-                    'isTogether' => $class !== null && $class::TOGETHER,
+                    'isRemote' => $class === null || $class::REMOTE,
                     'host' => $class === null ? null : $class::HOST,
                 ];
             }
         }
 
         return null;
+    }
+
+    private static function isOf(string $name, string $form): bool
+    {
+        $kind = explode(':', $form)[0];
+
+        return $form === $kind ? $name === $kind : str_starts_with($name, "$kind:");
     }
 
     /**

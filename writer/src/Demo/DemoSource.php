@@ -9,6 +9,7 @@ use Override;
 use SplPriorityQueue;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceKind;
 use TrendVault\Writer\Time\Rfc3339;
@@ -207,7 +208,7 @@ final readonly class Demo implements SourceKind
 
     /** @return iterable<string, DemoSource> */
     #[Override]
-    public function open(array $names): iterable
+    public function open(array $names, RunTime $time): iterable
     {
         $settings = $this->context->settings;
 

@@ -4,11 +4,13 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Pull;
 
+use Closure;
+use Generator;
 use Psr\Clock\ClockInterface;
 use TrendVault\Writer\Sources\Edge\EdgeFailure;
 use TrendVault\Writer\Sources\Edge\ViewCounters;
 
-/** Pulls the closed minutes of all shards, as far as the time reaches. A shard that fails does not keep the others. */
+/** Pulls the closed minutes of all shards side by side, as far as the time reaches. A shard that fails does not keep the others. */
 final class EdgePull
 {
     /** After so many shards in a row without an answer the others are not asked. */
@@ -18,6 +20,7 @@ final class EdgePull
     private array $pulled = [];
     /** @var list<EdgeFailure> */
     private array $failures = [];
+    private int $failuresInARow = 0;
 
     public function __construct(
         private readonly ViewCounters $counters,
@@ -36,16 +39,8 @@ final class EdgePull
         } catch (EdgeFailure $failure) {
             $this->failures[] = $failure;
         }
-        $inARow = 0;
-        foreach ($this->isRefused() ? [] : $this->shards->toAsk($this->now()) as $shard => $after) {
-            if (!$this->counters->hasTime()) {
-                $this->failures[] = EdgeFailure::late($shard);
-                break;
-            }
-            $inARow = $this->pull($shard, $after) ? 0 : $inARow + 1;
-            if ($this->isRefused() || $inARow >= self::MOST_FAILURES_IN_A_ROW) {
-                break;
-            }
+        if (!$this->isSilent()) {
+            $this->counters->sideBySide($this->tasks());
         }
 
         $messages = array_map(
@@ -56,8 +51,29 @@ final class EdgePull
         return [$this->pulled, array_values(array_unique($messages))];
     }
 
-    /** @return bool whether the shard answered */
-    private function pull(string $shard, ?int $after): bool
+    /** Whether a request waited for the edge in vain. */
+    public function isSilent(): bool
+    {
+        return array_any($this->failures, static fn(EdgeFailure $failure): bool => $failure->isSilence);
+    }
+
+    /** @return Generator<Closure(): void> */
+    private function tasks(): Generator
+    {
+        foreach ($this->shards->toAsk($this->now()) as $shard => $after) {
+            if ($this->isRefused() || $this->failuresInARow >= self::MOST_FAILURES_IN_A_ROW) {
+                return;
+            }
+            if (!$this->counters->hasTime()) {
+                $this->failures[] = EdgeFailure::late($shard);
+
+                return;
+            }
+            yield fn() => $this->pull($shard, $after);
+        }
+    }
+
+    private function pull(string $shard, ?int $after): void
     {
         $this->shards->ask($shard, $this->now());
         $sum = new PulledCounts();
@@ -68,12 +84,10 @@ final class EdgePull
                 $this->pulled[$shard] = $sum;
                 $after = $minutes->until;
             } while ($minutes->hasMore());
-
-            return true;
+            $this->failuresInARow = 0;
         } catch (EdgeFailure $failure) {
             $this->failures[] = $failure;
-
-            return false;
+            $this->failuresInARow++;
         }
     }
 

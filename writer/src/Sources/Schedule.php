@@ -24,6 +24,8 @@ final readonly class Schedule
     SQL;
 
     public const int FIRST_DELAY_SECONDS = 60;
+    /** The longest delay of what is asked in each run, so that it is asked soon when it is well again. */
+    public const int LONGEST_DELAY_OF_EACH_RUN = 600;
 
     private const int LONGEST_DELAY_SECONDS = 3600;
     private const int MOST_DOUBLINGS = 6;
@@ -39,7 +41,16 @@ final readonly class Schedule
         private Database $database,
         private string $source,
         public int $intervalSeconds,
+        private int $longestDelaySeconds = self::LONGEST_DELAY_SECONDS,
     ) {}
+
+    /** How long nothing is asked after so many runs in a row without an answer: doubles, and the half of it is drawn at random. */
+    public static function delaySeconds(int $failedRuns, int $longest): int
+    {
+        $delay = min($longest, self::FIRST_DELAY_SECONDS * 2 ** min($failedRuns - 1, self::MOST_DOUBLINGS));
+
+        return random_int(intdiv($delay, 2), $delay);
+    }
 
     /** UTC seconds; in the past when it may be asked now. */
     public function dueAt(int $now): int
@@ -80,15 +91,11 @@ final readonly class Schedule
     public function begin(int $now): void
     {
         $failedRuns = 1 + ($this->state()['failed_runs'] ?? 0);
-        $delay = min(
-            self::LONGEST_DELAY_SECONDS,
-            self::FIRST_DELAY_SECONDS * 2 ** min($failedRuns - 1, self::MOST_DOUBLINGS),
-        );
         $this->database->run(self::BEGIN, [
             $this->source,
             $now,
             $failedRuns,
-            $now + random_int(intdiv($delay, 2), $delay),
+            $now + self::delaySeconds($failedRuns, $this->longestDelaySeconds),
             self::NO_END,
         ]);
     }
@@ -138,6 +145,8 @@ final readonly class Schedule
 /** A source is waited for longer than the interval demands. */
 final readonly class Pause
 {
+    public const string WISH = 'The server asks for a pause.';
+
     /**
      * @param string $source its kind, or kind:HOST
      * @param int $until UTC seconds

@@ -13,6 +13,8 @@ final class SourceFailure extends WriterException
     public bool $mayBeAllowed = false;
     /** For how long the source asks to be left alone. */
     public int $pauseSeconds = 0;
+    /** How its server held the run without an answer; null when it did not. */
+    public ?string $silence = null;
 
     public static function missing(string $path): self
     {
@@ -136,6 +138,15 @@ final class SourceFailure extends WriterException
     {
         $failure = self::because($sentence);
         $failure->pauseSeconds = $seconds;
+
+        return $failure;
+    }
+
+    /** @param string $silence how its server held the run, and what to do */
+    public static function silent(string $sentence, string $silence): self
+    {
+        $failure = self::because("$sentence: $silence Nothing of it is stored.");
+        $failure->silence = $silence;
 
         return $failure;
     }

@@ -11,8 +11,8 @@ use TrendVault\Writer\WriterException;
 /** One kind of source, as SOURCES names it: it reads its own settings and opens what is to be read now. */
 interface SourceKind
 {
-    /** Whether all of this kind share the time of a run: they are opened together, after the other kinds. */
-    public const bool TOGETHER = false;
+    /** Whether it is asked over the network: all of this kind are opened together, after what this machine has. */
+    public const bool REMOTE = false;
     /** What may be said in public of where its counts come from; null for the host that its name has. */
     public const ?string HOST = null;
     /**
@@ -27,8 +27,9 @@ interface SourceKind
 
     /**
      * @param list<string> $names of this kind: one, or all of them where they are opened together
+     * @param RunTime $time what all kinds that are asked over the network may take together
      * @return iterable<string, Source|SourceFailure> by name; a failure where it cannot be read, nothing where it is not due
      * @throws SourceFailure|WriterException
      */
-    public function open(array $names): iterable;
+    public function open(array $names, RunTime $time): iterable;
 }

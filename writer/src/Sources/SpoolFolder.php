@@ -29,7 +29,7 @@ final readonly class SpoolFolder implements SourceKind
 
     /** @return iterable<string, SpoolFile> may be empty */
     #[Override]
-    public function open(array $names): iterable
+    public function open(array $names, RunTime $time): iterable
     {
         foreach ($names as $name) {
             $folder = explode(':', $name, 2)[1];

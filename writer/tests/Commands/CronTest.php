@@ -93,9 +93,9 @@ final class CronTest extends TestCase
     public static function sourcesWithoutVideos(): array
     {
         return [
-            'none' => ['', ExitCode::Ok, 'SOURCES is not set. Set it to one or more of demo, youtube, '],
+            'none' => ['', ExitCode::Ok, 'SOURCES is not set. Set it to one or more of demo, spool:FOLDER, '],
             'an empty spool' => ['spool:FOLDER/spool', ExitCode::Ok, 'no view counts are stored yet.'],
-            'a mistyped one' => ['dmo', ExitCode::SourceFailed, 'Expected demo, youtube, spool:FOLDER,'],
+            'a mistyped one' => ['dmo', ExitCode::SourceFailed, 'Expected demo, spool:FOLDER, http:URL,'],
         ];
     }
 

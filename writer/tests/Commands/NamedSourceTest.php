@@ -35,7 +35,7 @@ final class NamedSourceTest extends TestCase
             'a device' => ['/dev/zero', 'it is a folder, a pipe or a device'],
             'a pipe' => ['FOLDER/pipe', 'it is a folder, a pipe or a device'],
             'a link to nothing' => ['FOLDER/dangling', 'the link leads to nothing'],
-            'nothing' => ['FOLDER/nothing', 'Expected demo, youtube, spool:FOLDER'],
+            'nothing' => ['FOLDER/nothing', 'Expected demo, spool:FOLDER, http:URL'],
         ];
     }
 }

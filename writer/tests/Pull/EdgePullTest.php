@@ -87,6 +87,30 @@ final class EdgePullTest extends PullTestCase
     }
 
     #[Test]
+    public function two_hundred_shards_are_pulled_side_by_side(): void
+    {
+        $edge = new FakeEdge(['PHP_CLI_SERVER_WORKERS' => '4', 'IN_PAIRS' => '1']);
+        $shards = [];
+        foreach (['GB', 'DE', 'FR', 'PL'] as $region) {
+            for ($number = 0; $number < 50; $number++) {
+                $shards["$region-$number"] = [
+                    'last_closed' => $this->now,
+                    'looks' => [FakeEdge::impressions($this->now, [[1, 'a', 2, 1]])],
+                ];
+            }
+        }
+        $edge->hold($shards);
+        $result = $this->installation->run(['ingest', "edge:$edge->url"]);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        $sums = 'SELECT region, impressions, clicks FROM pull_regions ORDER BY region';
+        self::assertSame(
+            [['DE', 100, 50], ['FR', 100, 50], ['GB', 100, 50], ['PL', 100, 50]],
+            array_map(array_values(...), $this->installation->rows($sums)),
+        );
+    }
+
+    #[Test]
     public function with_regions_of_its_own_a_writer_asks_for_no_others(): void
     {
         $shards = ['GB-0' => ['last_closed' => $this->now], 'DE-0' => ['last_closed' => $this->now]];

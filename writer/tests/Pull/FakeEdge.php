@@ -43,9 +43,10 @@ final class FakeEdge
     private readonly PhpServer $server;
     private int $draws = 0;
 
-    public function __construct()
+    /** @param array<string, string> $environment of edge.php */
+    public function __construct(array $environment = [])
     {
-        $this->server = new PhpServer(__DIR__ . '/edge.php', ['EDGE_KEYS' => self::KEYS]);
+        $this->server = new PhpServer(__DIR__ . '/edge.php', ['EDGE_KEYS' => self::KEYS, ...$environment]);
         $this->url = $this->server->address;
     }
 

@@ -23,7 +23,7 @@ use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
 use TrendVault\Writer\Sources\PeerTube\KnownPages as InstancePages;
 use TrendVault\Writer\Sources\PeerTube\PeerTubeSource;
 use TrendVault\Writer\Sources\PeerTube\RegionRule;
-use TrendVault\Writer\Sources\PeerTube\RunTime;
+use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\YouTube\Api;
@@ -142,8 +142,8 @@ final class HostileAnswersTest extends TestCase
                 $this->clock,
             ),
             'file' => new HttpSource(
-                HttpUrl::read('http:https://stats.example/views.ndjson'),
-                new Downloader($client, $folder->path, 600, 100_000_000, []),
+                ($url = HttpUrl::read('http:https://stats.example/views.ndjson')),
+                new Downloader($client, $folder->path, new RunTime(600), 100_000_000, [])->fetch([$url])[0],
                 new KnownVersions($this->database, 3600),
                 $this->clock,
                 600,

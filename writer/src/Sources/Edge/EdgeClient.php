@@ -8,9 +8,11 @@ use Closure;
 use Exception;
 use Psr\Clock\ClockInterface;
 use SensitiveParameter;
+use Symfony\Contracts\HttpClient\Exception\TimeoutExceptionInterface;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use TrendVault\Writer\Cli\Settings;
+use TrendVault\Writer\Sources\SideBySide;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\Transfer;
 use TrendVault\Writer\WriterException;
@@ -33,13 +35,14 @@ final readonly class EdgeClient
 
     private float $deadline;
     private float $idleSeconds;
+    public SideBySide $sideBySide;
     /** @var Closure(float): void */
     private Closure $sleep;
 
     /**
      * @param string $url scheme, host and port
      * @param float $timeoutSeconds for all requests together, from now on
-     * @param ?Closure(float): void $sleep for seconds; null for usleep()
+     * @param ?Closure(float): void $sleep for seconds; null to let other tasks go on
      */
     public function __construct(
         private HttpClientInterface $client,
@@ -51,7 +54,8 @@ final readonly class EdgeClient
     ) {
         $this->deadline = hrtime(true) / 1e9 + $timeoutSeconds;
         $this->idleSeconds = max(self::IDLE_TIMEOUT_SECONDS, self::IDLE_SHARE * $timeoutSeconds);
-        $this->sleep = $sleep ?? static fn(float $seconds) => usleep(max(0, (int) (1e6 * $seconds)));
+        $this->sideBySide = new SideBySide($client);
+        $this->sleep = $sleep ?? $this->sideBySide->sleep(...);
     }
 
     /** Zero or less when nothing is left. */
@@ -72,7 +76,9 @@ final readonly class EdgeClient
         while (true) {
             $attempt++;
             try {
-                [$status, $body, $retryAfter] = $this->request($path, $query, $subject);
+                [$status, $body, $retryAfter] = $this->sideBySide->alone(
+                    fn(): array => $this->request($path, $query, $subject),
+                );
                 if ($status === 200) {
                     return self::decode($body, $subject);
                 }
@@ -110,10 +116,11 @@ final readonly class EdgeClient
                 'Accept-Encoding' => 'gzip', // said by us, so that the client does not unpack without a bound
             ],
             'max_redirects' => 0,
-            'timeout' => min($this->idleSeconds, $seconds),
-            'max_duration' => $seconds,
             'on_progress' => Transfer::limit(self::MOST_BYTES),
         ]);
+        do {
+            $chunk = $this->sideBySide->chunk($response, min($this->idleSeconds, $this->secondsLeft()));
+        } while (!$chunk->isLast());
         $retryAfter = $response->getHeaders(false)['retry-after'][0] ?? '0';
 
         return [
@@ -146,7 +153,11 @@ final readonly class EdgeClient
 
     private static function unreachable(TransportExceptionInterface $failure, string $subject): EdgeFailure
     {
-        return EdgeFailure::noAnswer($subject, Transfer::reason($failure));
+        return EdgeFailure::noAnswer(
+            $subject,
+            Transfer::reason($failure),
+            isSilence: $failure instanceof TimeoutExceptionInterface,
+        );
     }
 }
 
@@ -238,20 +249,30 @@ final readonly class EdgeUrl
 /** A request that the edge did not answer as documented. */
 final class EdgeFailure extends Exception
 {
-    /** @param bool $isRefusal whether requests for other shards would fail, too */
-    public function __construct(string $message, public readonly bool $isRefusal = false)
-    {
+    /**
+     * @param bool $isRefusal whether requests for other shards would fail, too
+     * @param bool $isSilence whether it was waited for in vain
+     */
+    public function __construct(
+        string $message,
+        public readonly bool $isRefusal = false,
+        public readonly bool $isSilence = false,
+    ) {
         parent::__construct($message);
     }
 
     public static function late(string $subject): self
     {
-        return new self("The edge took too long: the timeout was reached before $subject.", isRefusal: true);
+        return new self(
+            "The edge took too long: the timeout was reached before $subject.",
+            isRefusal: true,
+            isSilence: true,
+        );
     }
 
-    public static function noAnswer(string $subject, string $reason): self
+    public static function noAnswer(string $subject, string $reason, bool $isSilence = false): self
     {
-        return new self("The edge does not answer for $subject: $reason.");
+        return new self("The edge does not answer for $subject: $reason.", isSilence: $isSilence);
     }
 
     public static function status(int $status, string $subject, string $detail): self
@@ -284,14 +305,11 @@ final readonly class EdgeSettings
 {
     private const float CEILING_FACTOR = 3;
     private const int MOST_CEILING_FACTOR = 1000;
-    private const int TIMEOUT_SECONDS = 40;
 
     private function __construct(
         public KeyRing $keys,
         /** how many impressions are counted at most for each list that the edge served. */
         public float $ceilingFactor,
-        /** For all requests of a run together. */
-        public int $timeoutSeconds,
     ) {}
 
     /** @throws SourceFailure|WriterException */
@@ -310,7 +328,6 @@ final readonly class EdgeSettings
                 0,
                 self::MOST_CEILING_FACTOR,
             ),
-            $settings->sourceTimeoutSeconds(self::TIMEOUT_SECONDS),
         );
     }
 }

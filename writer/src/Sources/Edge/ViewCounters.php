@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources\Edge;
 
 use Closure;
+use Generator;
 use Psr\Clock\ClockInterface;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Ranking\Window;
@@ -49,6 +50,12 @@ final readonly class ViewCounters
         $members = $this->client->get('/api/views/minutes', $query, $shard);
 
         return ClosedMinutes::read($members, $shard, $after, $this->clock->now()->getTimestamp());
+    }
+
+    /** @param Generator<Closure(): void> $tasks that ask for minutes */
+    public function sideBySide(Generator $tasks): void
+    {
+        $this->client->sideBySide->run($tasks);
     }
 
     /** Whether the timeout of all requests is not reached yet. */

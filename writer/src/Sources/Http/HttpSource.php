@@ -4,10 +4,13 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources\Http;
 
+use Generator;
 use Override;
 use Psr\Clock\ClockInterface;
 use SensitiveParameter;
 use Symfony\Component\HttpClient\HttpClient;
+use Symfony\Contracts\HttpClient\ChunkInterface;
+use Symfony\Contracts\HttpClient\Exception\TimeoutExceptionInterface;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
@@ -15,6 +18,9 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Sources\NdjsonFile;
 use TrendVault\Writer\Sources\Pause;
+use TrendVault\Writer\Sources\RunTime;
+use TrendVault\Writer\Sources\Schedule;
+use TrendVault\Writer\Sources\SideBySide;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SourceKind;
@@ -25,15 +31,15 @@ use TrendVault\Writer\WriterException;
 /** A file of NDJSON on an HTTP server, plain or gzip: a data warehouse's export, an answer of a database, an object. */
 final class HttpSource extends Source
 {
-    /** @var ?array{stream: resource, bytes: int, etag: ?string} */
-    private ?array $download = null;
     private bool $isRead = false;
-    private bool $isUnchanged = false;
 
-    /** @param int $readingSeconds what reading it may take once it is here */
+    /**
+     * @param Download|SourceFailure|null $received null when nothing has changed since it was read
+     * @param int $readingSeconds what reading it may take
+     */
     public function __construct(
         private readonly HttpUrl $url,
-        private readonly Downloader $downloader,
+        private readonly Download|SourceFailure|null $received,
         private readonly KnownVersions $versions,
         private readonly ClockInterface $clock,
         private readonly int $readingSeconds,
@@ -58,73 +64,66 @@ final class HttpSource extends Source
     #[Override]
     public function lines(): iterable
     {
-        $this->download = $this->fetch();
-        if ($this->download === null) {
-            $this->isUnchanged = true;
-            $this->versions->saveUnchanged($this->url->url, $this->now());
-
-            return;
+        if ($this->received instanceof SourceFailure) {
+            throw $this->received;
         }
-        yield from new NdjsonFile(
-            $this->url->label(),
-            $this->readingSeconds,
-            $this->download['stream'],
-        )->lines();
-        $this->isRead = true;
+        if ($this->received !== null) {
+            yield from new NdjsonFile(
+                $this->url->label(),
+                $this->readingSeconds,
+                $this->received->stream,
+            )->lines();
+            $this->isRead = true;
+        }
     }
 
     #[Override]
     public function isUnchanged(): bool
     {
-        return $this->isUnchanged;
+        return $this->received === null;
     }
 
     #[Override]
     public function progress(): ?float
     {
-        if ($this->download === null) {
+        if (!($this->received instanceof Download)) {
             return null;
         }
-        $position = ftell($this->download['stream']);
+        $position = ftell($this->received->stream);
 
-        return $position === false ? null : $position / max(1, $this->download['bytes']);
+        return $position === false ? null : $position / max(1, $this->received->bytes);
     }
 
     /** What was read to its end is not read again, whatever was rejected of it: the same lines would be again. */
     #[Override]
     public function settle(bool $clean): void
     {
-        if ($this->isRead) {
-            $this->versions->saveRead($this->url->url, $this->download['etag'] ?? null, $this->now());
+        if ($this->isRead && $this->received instanceof Download) {
+            $now = $this->clock->now()->getTimestamp();
+            $this->versions->saveRead($this->url->url, $this->received->etag, $now);
         }
-    }
-
-    /**
-     * @return ?array{stream: resource, bytes: int, etag: ?string}
-     * @throws SourceFailure
-     */
-    private function fetch(): ?array
-    {
-        try {
-            return $this->downloader->fetch($this->url, $this->versions->etag($this->url->url, $this->now()));
-        } catch (SourceFailure $failure) {
-            if ($failure->pauseSeconds > 0) {
-                $this->versions->savePause($this->url, $this->now() + $failure->pauseSeconds, $this->now());
-            }
-            throw $failure;
-        }
-    }
-
-    private function now(): int
-    {
-        return $this->clock->now()->getTimestamp();
     }
 }
 
-/** Downloads a file before a line of it is read: a connection that breaks leaves nothing half stored. One request, no retry: the next run asks again. */
+/** What was received. */
+final readonly class Download
+{
+    /**
+     * @param resource $stream at its beginning: the file has no name any more and goes with it
+     * @param ?string $etag null where the body may have been cut
+     */
+    public function __construct(public mixed $stream, public int $bytes, public ?string $etag) {}
+}
+
+/**
+ * Downloads files side by side before a line of them is read: a connection that breaks leaves nothing half stored. One
+ * request each, no retry: the next run asks again.
+ */
 final readonly class Downloader
 {
     private const float IDLE_TIMEOUT_SECONDS = 10.0;
+
+    private SideBySide $sideBySide;
 
     /**
      * @param string $folder where what is received lies until it is read
@@ -133,27 +132,53 @@ final readonly class Downloader
     public function __construct(
         private HttpClientInterface $client,
         private string $folder,
-        private int $timeoutSeconds,
+        private RunTime $time,
         private int $mostBytes,
         #[SensitiveParameter] private array $authorizations,
-    ) {}
+    ) {
+        $this->sideBySide = new SideBySide($client);
+    }
 
     /**
-     * @return ?array{stream: resource, bytes: int, etag: ?string} the stream at its beginning: the file has no name any more
-     *   and goes with it; no entity tag where the body may have been cut. Null when the file is still the version of $etag
-     * @throws SourceFailure
+     * @template K of array-key
+     * @param array<K, HttpUrl> $urls
+     * @param array<K, ?string> $etags of the versions that are known
+     * @return array<K, Download|SourceFailure|null> in their order; null for one that is still the known version
      */
-    public function fetch(HttpUrl $url, ?string $etag): ?array
+    public function fetch(array $urls, array $etags = []): array
+    {
+        $received = array_fill_keys(array_keys($urls), null);
+        $tasks = (function () use ($urls, $etags, &$received): Generator {
+            foreach ($urls as $key => $url) {
+                yield function () use ($key, $url, $etags, &$received): void {
+                    try {
+                        $received[$key] = $this->download($url, $etags[$key] ?? null);
+                    } catch (SourceFailure $failure) {
+                        $received[$key] = $failure;
+                    }
+                };
+            }
+        })();
+        $this->sideBySide->run($tasks);
+
+        return $received;
+    }
+
+    /** @throws SourceFailure */
+    private function download(HttpUrl $url, ?string $etag): ?Download
     {
         $response = null;
         try {
             $response = $this->request($url, $etag);
+            $this->chunk($response);
             $status = $response->getStatusCode();
             if ($status === 304 && $etag !== null) {
                 return null;
             }
 
             return $status === 200 ? $this->receive($response, $url) : throw self::refusal($response, $url);
+        } catch (TimeoutExceptionInterface) {
+            throw SourceFailure::silent("Cannot read {$url->label()}", $this->silence());
         } catch (TransportExceptionInterface $failure) {
             throw SourceFailure::because(
                 "Cannot read {$url->label()}: " . Transfer::reason($failure) . '. Nothing of it is stored.',
@@ -163,14 +188,32 @@ final readonly class Downloader
         }
     }
 
+    private function silence(): string
+    {
+        return $this->time->secondsLeft() <= 0
+            ? "it did not come whole in SOURCE_TIMEOUT_SECONDS={$this->time->seconds}, the time of all sources together. If it is only slow, raise that."
+            : "no byte came in {$this->idleSeconds()} s. Does its address answer here (curl -I)?";
+    }
+
+    private function idleSeconds(): float
+    {
+        return min(self::IDLE_TIMEOUT_SECONDS, $this->time->seconds);
+    }
+
+    /** @throws TransportExceptionInterface */
+    private function chunk(ResponseInterface $response): ChunkInterface
+    {
+        $seconds = min($this->idleSeconds(), $this->time->secondsLeft());
+
+        return $this->sideBySide->chunk($response, $seconds);
+    }
+
     /** @throws TransportExceptionInterface when there can be no such request */
     private function request(HttpUrl $url, ?string $etag): ResponseInterface
     {
         return $this->client->request('GET', $url->url, [
             'headers' => self::headers($etag, $this->authorizations[$url->host] ?? null),
             'max_redirects' => 0,
-            'timeout' => min(self::IDLE_TIMEOUT_SECONDS, $this->timeoutSeconds),
-            'max_duration' => $this->timeoutSeconds,
             'buffer' => false,
         ]);
     }
@@ -186,11 +229,8 @@ final readonly class Downloader
         ];
     }
 
-    /**
-     * @return array{stream: resource, bytes: int, etag: ?string}
-     * @throws SourceFailure|TransportExceptionInterface
-     */
-    private function receive(ResponseInterface $response, HttpUrl $url): array
+    /** @throws SourceFailure|TransportExceptionInterface */
+    private function receive(ResponseInterface $response, HttpUrl $url): Download
     {
         $headers = $response->getHeaders(false);
         $coding = strtolower($headers['content-encoding'][0] ?? 'identity');
@@ -201,7 +241,8 @@ final readonly class Downloader
         }
         $stream = $this->openUnnamed();
         $bytes = 0;
-        foreach ($this->client->stream($response) as $chunk) {
+        do {
+            $chunk = $this->chunk($response);
             $content = $chunk->getContent();
             $bytes += strlen($content);
             if ($bytes > $this->mostBytes) {
@@ -214,14 +255,11 @@ final readonly class Downloader
                     "Cannot read {$url->label()}: no room for it in $this->folder. Nothing of it is stored.",
                 );
             }
-        }
+        } while (!$chunk->isLast());
         rewind($stream);
+        $etag = self::saysItsEnd($response, $headers) ? Transfer::entityTag($headers) : null;
 
-        return [
-            'stream' => $stream,
-            'bytes' => $bytes,
-            'etag' => self::saysItsEnd($response, $headers) ? Transfer::entityTag($headers) : null,
-        ];
+        return new Download($stream, $bytes, $etag);
     }
 
     /**
@@ -331,11 +369,15 @@ final readonly class KnownVersions
 {
     private const string SAVE_READ = <<<'SQL'
     INSERT INTO http_sources (url_hash, etag, asked_at, read_at, retry_at) VALUES (?1, ?2, ?3, ?3, 0)
-    ON CONFLICT DO UPDATE SET etag = ?2, asked_at = ?3, read_at = ?3, retry_at = 0, host = NULL
+    ON CONFLICT DO UPDATE SET etag = ?2, asked_at = ?3, read_at = ?3, retry_at = 0, host = NULL, silent_runs = 0, failure = NULL
+    SQL;
+    private const string SAVE_ANSWER = <<<'SQL'
+    UPDATE http_sources SET asked_at = ?1, retry_at = 0, host = NULL, silent_runs = 0, failure = NULL
+    WHERE url_hash = ?2 AND (asked_at < ?3 OR silent_runs > 0)
     SQL;
     private const string SAVE_PAUSE = <<<'SQL'
-    INSERT INTO http_sources (url_hash, etag, asked_at, retry_at, host) VALUES (?1, '', ?2, ?3, ?4)
-    ON CONFLICT DO UPDATE SET asked_at = ?2, retry_at = ?3, host = ?4
+    INSERT INTO http_sources (url_hash, etag, asked_at, retry_at, host, silent_runs, failure) VALUES (?1, '', ?2, ?3, ?4, ?5, ?6)
+    ON CONFLICT DO UPDATE SET asked_at = ?2, retry_at = ?3, host = ?4, silent_runs = ?5, failure = ?6
     SQL;
 
     /** @param int $validSeconds after so long a file is read again though it is the same: what it announces would end by age */
@@ -350,12 +392,26 @@ final readonly class KnownVersions
         );
     }
 
-    /** UTC seconds; 0 when it may be asked: also where it was last asked by a clock that was ahead, as that says nothing. */
-    public function retryAt(string $url, int $now): int
+    /** Null when it may be asked: also where it was last asked by a clock that was ahead, as that says nothing. */
+    public function pause(HttpUrl $url, int $now): ?Pause
     {
-        $sql = 'SELECT retry_at FROM http_sources WHERE url_hash = ? AND asked_at <= ?';
+        /** @var ?array{retry_at: int, failure: ?string} $row */
+        $row = $this->database->row(
+            'SELECT retry_at, failure FROM http_sources WHERE url_hash = ?1 AND asked_at <= ?2 AND retry_at > ?2',
+            [self::hash($url->url), $now],
+        );
 
-        return $this->database->number($sql, [self::hash($url), $now]) ?? 0;
+        return $row === null
+            ? null
+            : new Pause("http:$url->host", $row['retry_at'], $row['failure'] ?? Pause::WISH);
+    }
+
+    /** How many runs in a row waited for it in vain. */
+    public function silentRuns(string $url): int
+    {
+        $sql = 'SELECT silent_runs FROM http_sources WHERE url_hash = ?';
+
+        return $this->database->number($sql, [self::hash($url)]) ?? 0;
     }
 
     public function saveRead(string $url, ?string $etag, int $now): void
@@ -364,17 +420,41 @@ final readonly class KnownVersions
     }
 
     /** Once an hour is enough to see that it is asked for. */
-    public function saveUnchanged(string $url, int $now): void
+    public function saveAnswer(string $url, int $now): void
     {
-        $this->database->run(
-            'UPDATE http_sources SET asked_at = ?1, retry_at = 0 WHERE url_hash = ?2 AND asked_at < ?1 - 3600',
-            [$now, self::hash($url)],
-        );
+        $this->database->run(self::SAVE_ANSWER, [$now, self::hash($url), $now - 3600]);
     }
 
-    public function savePause(HttpUrl $url, int $retryAt, int $now): void
+    /** The server asks for a pause. */
+    public function savePause(HttpUrl $url, int $seconds, int $now): void
     {
-        $this->database->run(self::SAVE_PAUSE, [self::hash($url->url), $now, $retryAt, $url->host]);
+        $this->pauseUntil($url, $now + $seconds, $now, 0, Pause::WISH);
+    }
+
+    /**
+     * The server held the run: the time to the next request doubles.
+     *
+     * @return Pause until then
+     */
+    public function saveSilence(HttpUrl $url, string $reason, int $now): Pause
+    {
+        $runs = $this->silentRuns($url->url) + 1;
+        $retryAt = $now + Schedule::delaySeconds($runs, Schedule::LONGEST_DELAY_OF_EACH_RUN);
+        $this->pauseUntil($url, $retryAt, $now, $runs, $reason);
+
+        return new Pause("http:$url->host", $retryAt, $reason);
+    }
+
+    private function pauseUntil(HttpUrl $url, int $retryAt, int $now, int $silentRuns, string $reason): void
+    {
+        $this->database->run(self::SAVE_PAUSE, [
+            self::hash($url->url),
+            $now,
+            $retryAt,
+            $url->host,
+            $silentRuns,
+            $reason,
+        ]);
     }
 
     private static function hash(string $url): string
@@ -386,51 +466,123 @@ final readonly class KnownVersions
 /** Files on other servers: http:URL. */
 final readonly class HttpFiles implements SourceKind
 {
+    public const bool REMOTE = true;
     public const array FORGET = ['DELETE FROM http_sources WHERE max(asked_at, retry_at) < ?'];
 
-    private const int TIMEOUT_SECONDS = 40;
     /** So often a file is read that never changes. */
     private const int READINGS_IN_RETENTION = 4;
     /** Of a file as it is sent. */
     private const int MOST_BYTES = 1_000_000_000;
     private const string AUTHORIZATION = '/^([a-z0-9.:\[\]-]+)\s+([!-~]+(?: [!-~]+)*)$/Di';
 
-    public function __construct(private Context $context, private Database $database) {}
+    private KnownVersions $versions;
 
-    /** @return iterable<string, HttpSource> none while the server wants to be left alone */
-    #[Override]
-    public function open(array $names): iterable
+    public function __construct(private Context $context, Database $database)
     {
+        $seconds = $context->settings->observationRetentionHours * 3600;
+        $this->versions = new KnownVersions($database, intdiv($seconds, self::READINGS_IN_RETENTION));
+    }
+
+    /**
+     * Those that come side by side are read in their order before the next ones are asked for, so that few lie on the disk.
+     *
+     * @return iterable<string, HttpSource|SourceFailure>
+     */
+    #[Override]
+    public function open(array $names, RunTime $time): iterable
+    {
+        $settings = $this->context->settings;
+        $authorizations = self::authorizations($settings->secret('HTTP_SOURCE_AUTHORIZATION') ?? '');
+        $client = HttpClient::create([], SideBySide::MOST);
+        $folder = dirname($settings->databasePath);
+        $downloader = new Downloader($client, $folder, $time, self::MOST_BYTES, $authorizations);
+        $due = [];
         foreach ($names as $name) {
-            $url = HttpUrl::read($name);
-            $settings = $this->context->settings;
-            $versions = new KnownVersions(
-                $this->database,
-                intdiv($settings->observationRetentionHours * 3600, self::READINGS_IN_RETENTION),
-            );
-            $now = $this->context->now();
-            $retryAt = $versions->retryAt($url->url, $now);
-            if ($now < $retryAt) {
-                new Pause("http:$url->host", $retryAt, 'The server asks for a pause.')->log(
-                    $this->context->log,
-                );
-                continue;
+            try {
+                $due[$name] = HttpUrl::read($name);
+            } catch (SourceFailure $failure) {
+                yield $name => $failure;
             }
-            $downloader = new Downloader(
-                HttpClient::create(),
-                dirname($settings->databasePath),
-                $settings->sourceTimeoutSeconds(self::TIMEOUT_SECONDS),
-                self::MOST_BYTES,
-                self::authorizations($settings->secret('HTTP_SOURCE_AUTHORIZATION') ?? ''),
-            );
+        }
+        $batches = array_chunk($this->inTurn($due), SideBySide::MOST, true);
+        while ($batches !== [] && $time->secondsLeft() > 0) {
+            yield from $this->read(array_shift($batches), $downloader, $time);
+        }
+        if ($batches !== []) {
+            $time->logPostponed($this->context->log, 'http', count(array_merge(...$batches)));
+        }
+    }
+
+    /**
+     * Those that the last runs waited for in vain come last. Of many, a random one begins: none waits for ever behind
+     * slow ones.
+     *
+     * @param array<string, HttpUrl> $urls by name
+     * @return array<string, HttpUrl> without those that are not to be asked yet
+     */
+    private function inTurn(array $urls): array
+    {
+        $answering = $silent = [];
+        foreach ($urls as $name => $url) {
+            $pause = $this->versions->pause($url, $this->context->now());
+            if ($pause !== null) {
+                $pause->log($this->context->log);
+            } elseif ($this->versions->silentRuns($url->url) > 0) {
+                $silent[$name] = $url;
+            } else {
+                $answering[$name] = $url;
+            }
+        }
+        $first = count($answering) > SideBySide::MOST ? random_int(0, count($answering) - 1) : 0;
+
+        return [
+            ...array_slice($answering, $first, null, true),
+            ...array_slice($answering, 0, $first, true),
+            ...$silent,
+        ];
+    }
+
+    /**
+     * @param array<string, HttpUrl> $urls by name
+     * @return iterable<string, HttpSource>
+     */
+    private function read(array $urls, Downloader $downloader, RunTime $time): iterable
+    {
+        $now = $this->context->now();
+        $etags = array_map(fn(HttpUrl $url): ?string => $this->versions->etag($url->url, $now), $urls);
+        $received = $downloader->fetch($urls, $etags);
+        $time->pause();
+        foreach ($urls as $name => $url) {
             yield $name => new HttpSource(
                 $url,
-                $downloader,
-                $versions,
+                $this->noted($url, $received[$name]),
+                $this->versions,
                 $this->context->clock,
-                $settings->sourceTimeoutSeconds(SpoolFile::TIMEOUT_SECONDS),
+                $this->context->settings->sourceTimeoutSeconds(SpoolFile::TIMEOUT_SECONDS),
             );
         }
+        $time->resume();
+    }
+
+    /** Notes when it may be asked again. */
+    private function noted(HttpUrl $url, Download|SourceFailure|null $received): Download|SourceFailure|null
+    {
+        $now = $this->context->now();
+        if (!($received instanceof SourceFailure)) {
+            $this->versions->saveAnswer($url->url, $now);
+        } elseif ($received->silence !== null) {
+            $pause = $this->versions->saveSilence($url, $received->silence, $now);
+
+            return SourceFailure::because(
+                "{$received->getMessage()} It is not asked before {$pause->facts()['until']}.",
+            );
+        } elseif ($received->pauseSeconds > 0) {
+            $this->versions->savePause($url, $received->pauseSeconds, $now);
+        } else {
+            $this->versions->saveAnswer($url->url, $now);
+        }
+
+        return $received;
     }
 
     /**

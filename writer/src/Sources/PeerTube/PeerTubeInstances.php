@@ -10,6 +10,7 @@ use Symfony\Component\HttpClient\HttpClient;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SourceKind;
@@ -18,7 +19,7 @@ use TrendVault\Writer\WriterException;
 /** The PeerTube instances of a run: which may be asked, in which order, and how long each. */
 final readonly class PeerTubeInstances implements SourceKind
 {
-    public const bool TOGETHER = true;
+    public const bool REMOTE = true;
     public const array FORGET = [
         'DELETE FROM peertube_pages' . self::IS_UNASKED,
         'DELETE FROM peertube_instances' . self::IS_UNASKED,
@@ -27,12 +28,9 @@ final readonly class PeerTubeInstances implements SourceKind
 
     /** An instance adds up its views for half an hour (views.videos.local_buffer_update_interval) before it shows them. */
     private const int INTERVAL_SECONDS = 1800;
-    private const int TIMEOUT_SECONDS = 40;
     private const int MOST_VIDEOS = 5000;
 
     private int $intervalSeconds;
-    /** For all instances of a run together. */
-    private int $timeoutSeconds;
     private HttpClientInterface $client;
 
     /** @throws WriterException */
@@ -43,7 +41,6 @@ final readonly class PeerTubeInstances implements SourceKind
     ) {
         $settings = $context->settings;
         $this->intervalSeconds = $settings->sourceIntervalSeconds(self::INTERVAL_SECONDS);
-        $this->timeoutSeconds = $settings->sourceTimeoutSeconds(self::TIMEOUT_SECONDS);
         $this->client = $client ?? HttpClient::create();
     }
 
@@ -53,7 +50,7 @@ final readonly class PeerTubeInstances implements SourceKind
      * @return Generator<string, PeerTubeSource|SourceFailure>
      */
     #[Override]
-    public function open(array $names): Generator
+    public function open(array $names, RunTime $time): Generator
     {
         $languages = $this->context->settings->regionTable()->languages();
         $named = $due = $askedAt = [];
@@ -72,20 +69,19 @@ final readonly class PeerTubeInstances implements SourceKind
             }
         }
         uksort($due, static fn(string $a, string $b): int => $askedAt[$a] <=> $askedAt[$b]);
-        yield from $this->inTurn($due);
+        yield from $this->inTurn($due, $time);
     }
 
     /**
      * @param array<string, array{InstanceUrl, RegionRule}> $due by name
      * @return Generator<string, PeerTubeSource>
      */
-    private function inTurn(array $due): Generator
+    private function inTurn(array $due, RunTime $time): Generator
     {
-        $time = new RunTime($this->timeoutSeconds);
         $waiting = count($due);
         foreach ($due as $name => [$instance, $rule]) {
             if ($time->secondsLeft() <= 0) {
-                $this->logPostponed($waiting);
+                $time->logPostponed($this->context->log, 'peertube', $waiting);
 
                 return;
             }
@@ -141,13 +137,5 @@ final readonly class PeerTubeInstances implements SourceKind
     private function schedule(InstanceUrl $instance): Schedule
     {
         return new Schedule($this->database, InstanceUrl::PREFIX . $instance->host, $this->intervalSeconds);
-    }
-
-    private function logPostponed(int $count): void
-    {
-        $this->context->log->info(
-            "$count PeerTube instances wait for the next run: SOURCE_TIMEOUT_SECONDS={$this->timeoutSeconds} is over.",
-            ['event' => 'peertube_postponed', 'instances' => $count],
-        );
     }
 }

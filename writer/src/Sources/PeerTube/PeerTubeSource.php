@@ -9,6 +9,7 @@ use Override;
 use Psr\Clock\ClockInterface;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Sources\PlatformSource;
+use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Time\Rfc3339;
@@ -194,47 +195,6 @@ final class PeerTubeSource extends PlatformSource
             [...$fields, 'region' => $region, 'observed_at' => Rfc3339::format($this->now())],
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );
-    }
-}
-
-/** What all instances may take together in a run, and what one of them may take of it. */
-final class RunTime
-{
-    /** Time for one slow answer. */
-    private const float LEAST_SHARE_SECONDS = 10.0;
-
-    private readonly float $deadline;
-    private float $shareEndsAt = 0.0;
-
-    /** @param float $seconds for all instances, from now on */
-    public function __construct(float $seconds)
-    {
-        $this->deadline = self::now() + $seconds;
-        $this->shareEndsAt = $this->deadline;
-    }
-
-    /** Zero or less when the run is over. */
-    public function secondsLeft(): float
-    {
-        return $this->deadline - self::now();
-    }
-
-    /** @param int $waiting how many instances are to be asked yet, with this one */
-    public function beginShare(int $waiting): void
-    {
-        $share = max(self::LEAST_SHARE_SECONDS, $this->secondsLeft() / max(1, $waiting));
-        $this->shareEndsAt = min($this->deadline, self::now() + $share);
-    }
-
-    /** Of the share that was begun last. */
-    public function shareSecondsLeft(): float
-    {
-        return $this->shareEndsAt - self::now();
-    }
-
-    private static function now(): float
-    {
-        return hrtime(true) / 1e9;
     }
 }
 

@@ -9,6 +9,7 @@ use Symfony\Component\HttpClient\HttpClient;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\Settings;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SourceKind;
@@ -17,6 +18,7 @@ use TrendVault\Writer\WriterException;
 /** YouTube: its charts, or between two readings of them the counts of their videos. */
 final readonly class YouTube implements SourceKind
 {
+    public const bool REMOTE = true;
     public const ?string HOST = 'www.googleapis.com';
     public const array FORGET = [
         'DELETE FROM youtube_pages WHERE fetched_at < ?',
@@ -33,7 +35,6 @@ final readonly class YouTube implements SourceKind
     private const int INTERVAL_SECONDS = 600;
     /** How long the charts hold where counts are asked apart: 1,344 units a day in place of 8,064. */
     private const int CHART_INTERVAL_SECONDS = 3600;
-    private const int TIMEOUT_SECONDS = 40;
 
     public function __construct(private Context $context, private Database $database) {}
 
@@ -45,7 +46,7 @@ final readonly class YouTube implements SourceKind
 
     /** @return iterable<string, YouTubeSource|YouTubeCounts> none before SOURCE_INTERVAL_SECONDS have passed */
     #[Override]
-    public function open(array $names): iterable
+    public function open(array $names, RunTime $time): iterable
     {
         $settings = $this->context->settings;
         if ($settings->observationRetentionHours > self::MOST_RETENTION_HOURS) {
@@ -54,7 +55,7 @@ final readonly class YouTube implements SourceKind
             );
         }
         $interval = self::intervalSeconds($settings);
-        $api = $this->api($settings);
+        $api = $this->api($settings, $time);
         $now = $this->context->now();
         // Once in the life of a database, not at each run.
         if ($this->database->run(self::NOTICE, [$now]) === 1) {
@@ -92,11 +93,11 @@ final readonly class YouTube implements SourceKind
     }
 
     /** @throws SourceFailure|WriterException */
-    private function api(Settings $settings): Api
+    private function api(Settings $settings, RunTime $time): Api
     {
         return new Api(
             HttpClient::create(),
-            new RetryPolicy($settings->sourceTimeoutSeconds(self::TIMEOUT_SECONDS)),
+            new RetryPolicy($time->secondsLeft()),
             $settings->secret('YOUTUBE_API_KEY') ??
                 throw SourceFailure::because(
                     'Cannot read youtube: YOUTUBE_API_KEY is not set. Expected a key for the YouTube Data API v3.',

@@ -12,6 +12,8 @@ use Symfony\Component\HttpClient\Response\MockResponse;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Sources\Http\Downloader;
 use TrendVault\Writer\Sources\Http\HttpUrl;
+use TrendVault\Writer\Sources\RunTime;
+use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 use TrendVault\Writer\Tests\Support\ProcessResult;
@@ -190,10 +192,11 @@ final class HttpSourceTest extends TestCase
     {
         $answer = new MockResponse((string) gzencode(self::lines(2)));
         $folder = new TemporaryFolder();
-        $downloader = new Downloader(new MockHttpClient($answer), $folder->path, 1, 10, []);
+        $downloader = new Downloader(new MockHttpClient($answer), $folder->path, new RunTime(600), 10, []);
+        [$received] = $downloader->fetch([HttpUrl::read('http:https://stats.example/views.ndjson.gz')]);
 
-        $this->expectExceptionMessage('it has more than 10 bytes. Nothing of it is stored');
-        $downloader->fetch(HttpUrl::read('http:https://stats.example/views.ndjson.gz'), null);
+        self::assertInstanceOf(SourceFailure::class, $received);
+        self::assertStringContainsString('it has more than 10 bytes. Nothing of it', $received->getMessage());
     }
 
     /** @param array{0: string, 1?: array<string, string>, 2?: int, 3?: array<string, mixed>} $answer */
@@ -209,6 +212,7 @@ final class HttpSourceTest extends TestCase
         $this->server->answer(...$answer);
         $failed = $this->ingest($installation);
         $installation->environment['SOURCE_TIMEOUT_SECONDS'] = '600';
+        $installation->execute('UPDATE http_sources SET retry_at = 0'); // the pause of an endless one is over
         self::assertSame(ExitCode::SourceFailed, $failed->exitCode);
         self::assertStringContainsString($message, $failed->message('source_failed'));
         self::assertSame($stored, $installation->value('SELECT count(*) FROM observations'));

@@ -15,6 +15,7 @@ use Symfony\Component\HttpClient\Response\MockResponse;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\Settings;
 use TrendVault\Writer\Sources\PeerTube\PeerTubeInstances;
+use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Ingest\SourceIngestion;
@@ -84,7 +85,7 @@ final class PeerTubeInstancesTest extends TestCase
             'peertube:https://tube1.example#FR',
         ];
         $said = [];
-        foreach ($this->instances([])->open($names) as $name => $source) {
+        foreach ($this->instances([])->open($names, new RunTime(600)) as $name => $source) {
             $said[$name] = $source instanceof SourceFailure ? $source->getMessage() : 'asked';
         }
 
@@ -115,7 +116,7 @@ final class PeerTubeInstancesTest extends TestCase
             static fn(int $number): string => "peertube:https://tube$number.example#DE",
             range(1, self::INSTANCES),
         );
-        foreach ($this->instances($answers)->open($names) as $source) {
+        foreach ($this->instances($answers)->open($names, new RunTime(600)) as $source) {
             $result = $ingestion->ingest($source, static fn(): null => null);
             if ($result['failure'] !== null) {
                 $failed[] = substr($source->name(), strlen('peertube-'));

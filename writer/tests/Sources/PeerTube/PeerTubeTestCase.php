@@ -12,7 +12,7 @@ use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
 use TrendVault\Writer\Sources\PeerTube\KnownPages;
 use TrendVault\Writer\Sources\PeerTube\PeerTubeSource;
 use TrendVault\Writer\Sources\PeerTube\RegionRule;
-use TrendVault\Writer\Sources\PeerTube\RunTime;
+use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Tests\Sources\PlatformTestCase;
 

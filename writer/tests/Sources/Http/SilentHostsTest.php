@@ -1,0 +1,122 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Sources\Http;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Tests\Support\Draws;
+use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
+
+/** Hosts that accept and never answer, that drip, that close, and good ones among them. */
+final class SilentHostsTest extends TestCase
+{
+    private const array SILENT = ['is silent', 'drips'];
+
+    /** @var ?resource of the hosts */
+    private mixed $process = null;
+
+    protected function tearDown(): void
+    {
+        if ($this->process !== null) {
+            proc_terminate($this->process, SIGKILL);
+            proc_close($this->process);
+        }
+    }
+
+    #[Test]
+    public function silent_hosts_hold_a_run_once_and_together_and_keep_nothing_of_the_others(): void
+    {
+        $random = Draws::randomizer();
+        $kinds = ['answers', 'is silent', 'drips', 'closes'];
+        for ($does = [...$kinds, 'is silent']; count($does) < 14; ) {
+            $does[] = $kinds[$random->getInt(0, 3)];
+        }
+        $does = $random->shuffleArray($does);
+        $of = static fn(string ...$kinds): array => array_keys(
+            array_filter($does, static fn(string $kind): bool => in_array($kind, $kinds, true)),
+        );
+        $lines = NdjsonLine::of(['id' => 'video-HOST', 'observed_at' => NdjsonLine::ago(60)]);
+        $this->process = proc_open(
+            [PHP_BINARY, __DIR__ . '/silent-hosts.php', ...$does],
+            [['file', '/dev/null', 'r'], ['pipe', 'w']],
+            $pipes,
+            null,
+            ['LINES' => $lines],
+        );
+        $ports = json_decode((string) fgets($pipes[1]), true);
+        stream_set_blocking($pipes[1], false);
+        $installation = Installation::migrated(['SOURCE_TIMEOUT_SECONDS' => '11']);
+        $urls = array_map(static fn(int $port): string => "http:http://127.0.0.1:$port/views", $ports);
+        $run = static function () use ($installation, $urls, $pipes): array {
+            $result = $installation->run(['ingest', ...$urls]);
+
+            return [$result, array_filter(explode("\n", (string) stream_get_contents($pipes[1])))];
+        };
+
+        [$first, $events] = $run();
+        self::assertSame(ExitCode::SourceFailed, $first->exitCode, Draws::hint() . $first->errors);
+        $begun = array_values(preg_grep('/^begins/', $events));
+        self::assertEqualsCanonicalizing(
+            array_map(static fn(int $host): string => "begins $host", array_keys($does)),
+            $begun,
+            'each is asked once, ' . Draws::hint(),
+        );
+        $ends = array_intersect(
+            $events,
+            array_map(static fn(int $host): string => "ends $host", $of(...self::SILENT)),
+        );
+        self::assertSame(
+            [],
+            array_intersect(array_slice($events, array_key_first($ends)), $begun),
+            'no host waits for a silent one, ' . Draws::hint(),
+        );
+        self::assertEqualsCanonicalizing(
+            array_map(static fn(int $host): string => "video-$host", $of('answers')),
+            array_column($installation->rows('SELECT video_id FROM observations'), 'video_id'),
+            Draws::hint(),
+        );
+        self::assertSame(
+            array_map(static fn(int $host): string => "127.0.0.1-$ports[$host]-views", $of('answers')),
+            array_values(
+                array_filter(
+                    array_map(
+                        static fn(array $event): ?string => $event['accepted'] > 0
+                            ? strstr($event['source'], '127')
+                            : null,
+                        $first->events('ingested'),
+                    ),
+                ),
+            ),
+            'in the order of SOURCES, ' . Draws::hint(),
+        );
+
+        [$second, $events] = $run();
+        self::assertEqualsCanonicalizing(
+            array_map(static fn(int $host): string => "begins $host", $of('answers', 'closes')),
+            array_values(preg_grep('/^begins/', $events)),
+            'silent ones are left alone, ' . Draws::hint(),
+        );
+        self::assertCount(count($of(...self::SILENT)), $second->events('source_paused'));
+        $status = $installation->run(['status'])->output;
+        foreach ($of(...self::SILENT) as $host) {
+            self::assertStringContainsString(
+                "Paused      http:127.0.0.1:$ports[$host] is not asked before",
+                $status,
+            );
+        }
+        self::assertStringContainsString('(curl -I)', $status);
+        self::assertSame(
+            [[1, count($of(...self::SILENT))]],
+            array_map(
+                array_values(...),
+                $installation->rows(
+                    'SELECT silent_runs, count(*) FROM http_sources WHERE retry_at BETWEEN asked_at + 30 AND asked_at + 60 GROUP BY 1',
+                ),
+            ),
+        );
+    }
+}
