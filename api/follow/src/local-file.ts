@@ -17,7 +17,13 @@ type NewGenerations = {
   files: { path: string; generation: number }[];
 };
 
-type Options = { stores: readonly string[]; retentionSeconds: number; memory: Memory; log: Logger };
+type Options = {
+  stores: readonly string[];
+  retentionSeconds: number;
+  memory: Memory;
+  log: Logger;
+  checkFile?: typeof checkFile;
+};
 
 /**
  * The file that the origin reads. It is never written to: each change is made in a copy beside it, which is then renamed
@@ -32,6 +38,8 @@ export class LocalFile {
   /** A copy of the file as it is, made while nothing else is to do, or null when that failed. */
   #spare: Promise<string | null> = Promise.resolve(null);
   #queue: Promise<unknown> = Promise.resolve();
+  #check: Promise<void> | null = null;
+  readonly #closing = new AbortController();
 
   /** @throws FollowFailure when nothing can be written there */
   constructor(path: string, options: Options) {
@@ -45,13 +53,20 @@ export class LocalFile {
     } catch (error) {
       throw localFailure(error, this.workFolder);
     }
-    this.#check();
+    const contents = readContents(this.path);
+    this.#generations = contents.generations;
+    if (contents.generations === null) this.#beginAnew(contents.reason);
   }
 
-  /** Reads all of the file: what the disk has damaged must not be copied on. The next generation begins it anew then. */
-  async check(): Promise<void> {
-    this.#queue = this.#queue.then(() => this.#check());
-    await this.#queue;
+  /**
+   * Reads all of the file: what the disk has damaged must not be copied on. The next generation begins it anew then.
+   * Following goes on meanwhile; what is copied from a damaged file is damaged, too.
+   */
+  check(): Promise<void> {
+    this.#check ??= this.#checkFile().finally(() => {
+      this.#check = null;
+    });
+    return this.#check;
   }
 
   has(generation: number): boolean {
@@ -67,16 +82,29 @@ export class LocalFile {
 
   /** Ends when no copy is being made any more, and deletes what is left of them. */
   async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#check;
     await this.#queue;
     await this.#spare;
     rmSync(this.workFolder, { recursive: true, force: true });
   }
 
-  #check(): void {
-    const contents = readContents(this.path, { isChecked: true });
-    this.#generations = contents.generations;
-    if (contents.generations !== null) return;
-    const message = `Nothing is taken over from ${this.path}: ${contents.reason}.`;
+  async #checkFile(): Promise<void> {
+    const { signal } = this.#closing;
+    const state = await (this.#options.checkFile ?? checkFile)(this.path, signal);
+    if (signal.aborted || state === "whole") return;
+    if (state === "damaged") {
+      this.#queue = this.#queue.then(() => this.#beginAnew("it is damaged"));
+      await this.#queue;
+      return;
+    }
+    const message = `${this.path} was not checked: the process that reads it was ended. Has it memory?`;
+    this.#options.log("warning", "not_checked", message, { database: this.path });
+  }
+
+  #beginAnew(reason: string): void {
+    this.#generations = null;
+    const message = `Nothing is taken over from ${this.path}: ${reason}.`;
     this.#options.log("info", "begun_anew", message, { database: this.path });
   }
 
@@ -235,19 +263,30 @@ async function synchronize(path: string): Promise<void> {
   }
 }
 
+/** In a process of its own: reading a large file takes seconds. */
+async function checkFile(path: string, signal: AbortSignal): Promise<"whole" | "damaged" | "unknown"> {
+  const program = `const database = new (require("bun:sqlite").Database)(process.argv.at(-1), { readonly: true });
+    process.exitCode = database.query("PRAGMA quick_check(1)").get().quick_check === "ok" ? 0 : 1;`;
+  const child = Bun.spawn([process.execPath, "--no-env-file", "--smol", "-e", program, path], {
+    stdio: ["ignore", "ignore", "ignore"],
+    signal,
+  });
+  const code = await child.exited; // 1 also where SQLite cannot read it
+  return code === 0 ? "whole" : code === 1 ? "damaged" : "unknown";
+}
+
 /**
  * The generations in the local file; null when there is no file that new ones can be added to: none at all, one of
- * another version, or a damaged one (with `isChecked`, all of it is read to see that).
+ * another version, or a damaged one, for which all of it is read.
  */
 function readContents(
   path: string,
-  { isChecked }: { isChecked: boolean },
 ): { generations: KeptGeneration[] } | { generations: null; reason: string } {
   if (!existsSync(path)) return { generations: null, reason: "there is no file" };
   let database: Database | null = null;
   try {
     database = new Database(path, { readonly: true, strict: true });
-    if (isChecked) requireWhole(database);
+    requireWhole(database);
     if (readSchemaVersion(database) !== supportedSchemaVersion)
       return { generations: null, reason: "its schema has another version" };
     return { generations: readGenerations(database) };

@@ -101,6 +101,7 @@ type Options = {
   folder?: string;
   allowStale?: boolean;
   clock?: () => number;
+  checkFile?: () => Promise<"whole" | "damaged">;
 };
 
 export type Line = { level: string; event: string; message: string } & Record<string, unknown>;
@@ -117,7 +118,7 @@ export class TestFollower {
   readonly #settings: { timeoutSeconds: number };
   readonly #stop = new AbortController();
 
-  constructor({ addresses, env, folder, allowStale = false, clock = Date.now }: Options) {
+  constructor({ addresses, env, folder, allowStale = false, clock = Date.now, checkFile }: Options) {
     this.folder = folder ?? newFolder("follow");
     this.path = join(this.folder, "lists.db");
     const settings = readSettings(
@@ -130,7 +131,10 @@ export class TestFollower {
     this.#memory = Memory.open(`${this.path}.follow`);
     const { retentionSeconds } = settings;
     const stores = settings.stores.map(({ text }) => text);
-    this.file = new LocalFile(this.path, { stores, retentionSeconds, memory: this.#memory, log });
+    this.file = new LocalFile(this.path, {
+      ...{ stores, retentionSeconds, memory: this.#memory, log },
+      ...(checkFile && { checkFile }),
+    });
     const shared = { file: this.file, memory: this.#memory, log, metrics: this.metrics, clock };
     this.#followers = settings.stores.map((address) => {
       const store = countedStore(openStore(address, settings.s3), this.metrics);

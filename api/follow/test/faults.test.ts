@@ -181,6 +181,23 @@ test("a database that somebody writes is not replaced", async () => {
   rmSync(first.folder, { recursive: true });
 });
 
+test("following goes on while the file is checked, and is begun anew when that ends with damage", async () => {
+  const checked = Promise.withResolvers<"damaged">();
+  const follower = followed.start({}, { checkFile: () => checked.promise });
+  await followed.publisher.publish();
+  await follower.settle();
+  const check = follower.file.check();
+  await followed.publisher.publish();
+  expect(await follower.poll()).toBeNull();
+  expect(follower.generations()).toContain(102);
+  checked.resolve("damaged");
+  await check;
+  await followed.publisher.publish();
+  await follower.settle();
+  expect(follower.events()).toContain("begun_anew");
+  expect(follower.generations()).toEqual([103]);
+});
+
 test("a file that the disk has damaged is made anew, not copied on", async () => {
   const follower = followed.start();
   await followed.publisher.publish();
