@@ -30,6 +30,15 @@ test("a settings file with a name that is not known is told so, with the nearest
   expect(code).toBe(2);
 });
 
+test("a name that resembles none gets no far-fetched one", () => {
+  expect(check("MAX_UPLOAD=1").said).toEqual(["MAX_UPLOAD is not a setting; .env.example has them all."]);
+});
+
+test("without a file it says what is expected", () => {
+  const { exitCode, stderr } = Bun.spawnSync([join(root, "bin/check-settings")]);
+  expect([exitCode, stderr.toString()]).toEqual([2, expect.stringContaining("Expected one or more files")]);
+});
+
 test("every setting of .env.example and of the edge is known, and so is what the system sets", () => {
   const edge = ["EDGE_SIGNING_KEY=x", "VIEWS_SHARDS=1"];
   const others = ["PATH=/bin", "TZ=UTC", "OTEL_EXPORTER_OTLP_HEADERS=x"];

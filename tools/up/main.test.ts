@@ -38,9 +38,10 @@ test("an NDJSON source is up with its list, moved to now; Ctrl-C stops all of it
 
 test("a second run serves the same database without reading the source again, unless it begins afresh", async () => {
   const port = await freePort();
-  const args = ["--source", sourceFile(twoVideos), "--db", newDatabasePath(), "--port", String(port)];
+  const db = newDatabasePath();
+  const args = ["--source", sourceFile(twoVideos), "--db", db, "--port", String(port)];
   const first = await start(args);
-  await first.waitForOutput("TrendVault is up.");
+  await first.waitForOutput("THUMBNAIL_HOSTS=thumbs.example");
   const before = await getList(port);
   await first.stop("SIGTERM");
 
@@ -50,9 +51,11 @@ test("a second run serves the same database without reading the source again, un
   expect((await getList(port)).newest_observed_at).toBe(before.newest_observed_at);
   await second.stop("SIGTERM");
 
+  mkdirSync(`${db}.edge/cache`, { recursive: true });
   const third = await start([...args, "--fresh", "--source", sourceFile(twoVideos.slice(0, 1))]);
   await third.waitForOutput("TrendVault is up.");
   expect((await getList(port)).items.map(({ id }) => id)).toEqual(["rising"]);
+  expect(existsSync(`${db}.edge`)).toBe(false);
 });
 
 test.each<[string, (path: string) => unknown]>([

@@ -157,6 +157,9 @@ async function run(options: Options, writer: WriterOptions): Promise<string | nu
   return runStack(services, { signal, whenReady });
 }
 
+const ownPictures =
+  "those of other hosts are grey: name the hosts, as in THUMBNAIL_HOSTS=thumbs.example,b.example bin/up";
+
 /** What bin/up prints when everything answers. `region` is one with many videos. */
 function welcome(options: Options, region: string): string {
   const { port, origin: hasOrigin, edge, edgePort, adminPort, db, visitors } = options;
@@ -169,9 +172,9 @@ function welcome(options: Options, region: string): string {
     ? `origin    ${origin}\n  admin     http://${HOST}:${adminPort}/metrics and /readyz`
     : `origin    none: the edge answers from the store that the writer publishes into (--no-origin)`;
   const told =
-    visitors === 0
-      ? ""
-      : `\n  visitors  ${visitors} simulated ones a second tell the edge what they looked at; the lists learn from it in minutes`;
+    (visitors > 0
+      ? `\n  visitors  ${visitors} simulated ones a second tell the edge what they looked at; the lists learn from it in minutes`
+      : "") + (isSeededWithDemo(db) ? "" : `\n  pictures  ${ownPictures}`);
   return `
 TrendVault is up.
 
@@ -325,7 +328,8 @@ function removeDatabase(path: string): void {
   if (existsSync(path) && !isTrendVaultDatabase(path)) {
     throw new Error(`Will not delete ${path}: it is not a TrendVault database`);
   }
-  for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+  for (const suffix of ["-wal", "-shm", ".edge", ".edge-without-origin", ""])
+    rmSync(path + suffix, { recursive: true, force: true });
   rmSync(seedPath(path), { force: true });
 }
 

@@ -39,6 +39,15 @@ test.each(["-1", "1000", "many", ""])("--visitors %p is refused with the range",
   expect(() => parseOptions([`--visitors=${visitors}`], places)).toThrow("from 0 to 999");
 });
 
+test("nobody simulated visits data of one's own, unless asked", () => {
+  expect(parseOptions(["--source", "x.ndjson"], places).visitors).toBe(0);
+  expect(parseOptions(["--source", "x.ndjson", "--visitors", "2"], places).visitors).toBe(2);
+});
+
+test("regions without a database of their own are refused", () => {
+  expect(() => parseOptions(["--regions", "own.json"], places)).toThrow("expected --db PATH, too");
+});
+
 test("without the edge nobody visits", () => {
   expect(parseOptions(["--no-edge"], places).visitors).toBe(0);
 });
@@ -70,7 +79,7 @@ test("every option of the usage is accepted", () => {
   const options = [...usage.matchAll(/^ {2}(--\S+)( [A-Z])?/gm)].filter(([, name]) => name !== "--help");
   expect(options).toHaveLength(12);
   for (const [, name = "", value] of options) {
-    expect(() => parseOptions(value ? [name, "400"] : [name], places)).not.toThrow();
+    expect(() => parseOptions(["--db=x.db", ...(value ? [name, "400"] : [name])], places)).not.toThrow();
   }
 });
 

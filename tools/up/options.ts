@@ -20,16 +20,14 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
       "demo-port": { type: "string", default: "8790" },
       "no-edge": { type: "boolean", default: false },
       "no-origin": { type: "boolean", default: false },
-      visitors: { type: "string", default: "5" },
+      visitors: { type: "string" },
       regions: { type: "string" },
       "env-file": { type: "string" },
       fresh: { type: "boolean", default: false },
     },
   });
-  const [port, adminPort] = [
-    parsePort(values.port, "--port"),
-    parsePort(values["admin-port"], "--admin-port"),
-  ];
+  const port = parsePort(values.port, "--port");
+  const adminPort = parsePort(values["admin-port"], "--admin-port");
   const edgePort = parsePort(values["edge-port"], "--edge-port");
   const demoPort = parsePort(values["demo-port"], "--demo-port");
   const [origin, edge] = [!values["no-origin"], !values["no-edge"]];
@@ -42,6 +40,8 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
     { option: "--demo-port", port: demoPort, isUsed: values.source === undefined },
   ];
   assertDifferent(ports.filter(({ isUsed }) => isUsed));
+  if (values.regions !== undefined && values.db === undefined)
+    throw new Error("--regions needs a database of its own: expected --db PATH, too");
   return {
     /** Path of the NDJSON file or folder that fills an empty database; null for the demo source. */
     source: values.source === undefined ? null : resolve(cwd, values.source),
@@ -56,8 +56,8 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
     adminPort,
     /** Where the pictures of the demo's videos are. */
     demoPort,
-    /** Simulated visitors a second, who look at lists and open videos; 0 for none. */
-    visitors: edge ? parseVisitors(values.visitors) : 0,
+    /** Simulated visitors a second, who look at lists and open videos; none over own data, unless told. */
+    visitors: edge ? parseVisitors(values.visitors ?? (values.source === undefined ? "5" : "0")) : 0,
     /** Path of the file with the regions; null for those that come with the program. */
     regions: values.regions === undefined ? null : resolve(cwd, values.regions),
     /** Path of the file with the local keys. */
