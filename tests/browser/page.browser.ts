@@ -126,11 +126,21 @@ describe("the page", () => {
       );
     }));
 
-  test("says why a video is there", () =>
-    openPage("/?region=GB", async ({ page }) => {
+  test("says in its language why a video is there, and how the list is made", () =>
+    openPage("/?region=PL", async ({ page }) => {
       await page.locator("trendvault-list summary").first().dispatchEvent("click");
-      await page.locator("trendvault-list .explanation p").first().waitFor();
+      const why = page.locator("trendvault-list .explanation[lang=pl]");
+      await why.waitFor();
+      assert.match(
+        (await why.textContent()) ?? "",
+        /^Miejsce 1 z \d+\. Najbliższe 24 godziny: oczekiwan.*\(policzono .* temu\)/s,
+      );
       await assertAccessible(page);
+      await page.locator(".links a").first().click();
+      const shown = page.locator("article:visible");
+      assert.deepEqual(await shown.evaluateAll((all) => all.map((one) => one.getAttribute("lang"))), ["pl"]);
+      await page.locator("nav.languages a[lang=fr]").click();
+      assert.deepEqual(await shown.evaluateAll((all) => all.map((one) => one.getAttribute("lang"))), ["fr"]);
     }));
 
   test("stores nothing that names anybody, and sends no cookie", () =>

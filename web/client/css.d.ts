@@ -2,3 +2,18 @@ declare module "*.css" {
   const text: string;
   export = text;
 }
+
+declare module "*.json?list" {
+  const words: import("./src/view/locales/locale.ts").ListMessages;
+
+  export = words;
+}
+
+declare module "*.json?page" {
+  const words: Omit<
+    import("./src/view/locales/locale.ts").PageMessages,
+    keyof import("./src/view/locales/locale.ts").ListMessages
+  >;
+
+  export = words;
+}

@@ -11,6 +11,7 @@ import {
 import { basename, join } from "node:path";
 import { workerPolicy } from "@trendvault/contract/page";
 import { noticesName, noticesOf } from "../../tools/release/notices.ts";
+import { localeParts } from "../client/locale-parts.ts";
 import type { Assets } from "./manifest.ts";
 
 /**
@@ -54,7 +55,8 @@ async function buildScripts(): Promise<
     target: "browser",
     naming: "[name]-[hash].[ext]",
     metafile: true,
-  } as const;
+    plugins: [localeParts],
+  } satisfies Partial<Bun.BuildConfig>;
   const entrypoints = [
     ...["page.ts", "embed.ts"].map((name) => join(folder, name)),
     join(source, "trendvault-list.ts"),

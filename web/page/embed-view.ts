@@ -7,7 +7,7 @@ import { headStart, type Page, siteParts, titleOf } from "./page-view.ts";
 
 /** The HTML of a list in a frame of another site. What is opened there opens beside that site. */
 export function writeEmbed(page: Page): string {
-  return `<!doctype html>${toHtml(h("html", { lang: page.language }, headView(page), bodyView(page)))}`;
+  return `<!doctype html>${toHtml(h("html", { lang: page.language, dir: page.messages.dir }, headView(page), bodyView(page)))}`;
 }
 
 function headView(page: Page): ViewElement {

@@ -12,7 +12,13 @@ import { paths } from "@trendvault/contract/paths";
 import { builtInRegions, type Region, regions } from "@trendvault/contract/regions";
 import { type Site, styleOf } from "@trendvault/contract/site";
 import { type List, listView } from "../client/src/view/list-view.ts";
-import { type Formats, fill, type Messages, nameWindow } from "../client/src/view/locales/locale.ts";
+import {
+  type Formats,
+  fill,
+  nameLanguage,
+  nameWindow,
+  type PageMessages,
+} from "../client/src/view/locales/locale.ts";
 import { dataBlock, h, styleBlock, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
 import type { Assets } from "./manifest.ts";
 
@@ -20,7 +26,7 @@ import type { Assets } from "./manifest.ts";
 export type Shell = {
   query: PageQuery;
   language: PageLanguage;
-  messages: Messages;
+  messages: PageMessages;
   formats: Formats;
   /** Those that there are lists of. */
   categories: readonly string[];
@@ -57,7 +63,7 @@ export function writePage(page: Page): string {
 function documentView(page: Page): ViewElement {
   return h(
     "html",
-    { lang: page.language },
+    { lang: page.language, dir: page.messages.dir },
     headView(page),
     h("body", {}, headerView(page), mainView(page), footView(page)),
   );
@@ -208,7 +214,11 @@ function categoryLinks(shell: Shell): ViewElement | null {
     query.category === undefined,
   );
   const links = categories.map((category) =>
-    pickLink(category, linkTo(shell, { category }), category === query.category),
+    pickLink(
+      messages.categories[category] ?? category,
+      linkTo(shell, { category }),
+      category === query.category,
+    ),
   );
   return h("nav", { class: "categories", "aria-label": messages.category }, all, links);
 }
@@ -224,7 +234,8 @@ export function titleOf({
   query,
   site,
 }: Pick<Shell, "messages" | "formats" | "query" | "site">): string {
-  const category = query.category === undefined ? "" : ` · ${query.category}`;
+  const named = query.category && (messages.categories[query.category] ?? query.category);
+  const category = named === undefined ? "" : ` · ${named}`;
   const name = site === undefined ? "" : ` – ${site.name}`;
   return `${messages.trending}: ${formats.regionName(query.region)}${category}${name}`;
 }
@@ -244,7 +255,10 @@ export const siteParts = {
   },
 
   /** The links that the law asks for. */
-  links({ imprint_url: imprint, privacy_url: privacy }: Partial<Site>, messages: Messages): ViewElement[] {
+  links(
+    { imprint_url: imprint, privacy_url: privacy }: Partial<Site>,
+    messages: Pick<PageMessages, "imprint" | "privacy">,
+  ): ViewElement[] {
     return [
       ...(imprint === undefined ? [] : [h("a", { href: imprint }, messages.imprint)]),
       ...(privacy === undefined ? [] : [h("a", { href: privacy }, messages.privacy)]),
@@ -253,7 +267,7 @@ export const siteParts = {
 };
 
 /** When the list was made (RFC 3339), in words that say so. */
-function asOfView(generatedAt: string, text: string, messages: Messages): ViewElement {
+function asOfView(generatedAt: string, text: string, messages: PageMessages): ViewElement {
   const [before = "", after = ""] = fill(messages.listOf, { time: "\n" }).split("\n");
   const time = h("time", { datetime: generatedAt }, text);
   return h("p", { class: "as-of", id: "as-of" }, before, time, after);
@@ -283,7 +297,7 @@ function footView(shell: Shell): ViewElement {
     h(
       "p",
       { class: "links" },
-      h("a", { href: paths.aboutPage }, messages.howMade),
+      h("a", { href: `${paths.aboutPage}#${shell.language}` }, messages.howMade),
       h("a", { href: feedUrlOf(shell, "atom"), type: "application/atom+xml" }, `${messages.feed} (Atom)`),
       h("a", { href: feedUrlOf(shell, "json"), type: "application/feed+json" }, `${messages.feed} (JSON)`),
       h("a", { href: paths.docs }, "API"),
@@ -300,17 +314,6 @@ function feedUrlOf({ query }: Pick<Shell, "query">, form: FeedForm): string {
   return feedUrl({ ...query, form });
 }
 
-const ownNames = new Map<string, string>();
-
-/** What a language calls itself, asked once: Intl takes long to make. */
-function ownName(language: string): string {
-  const known = ownNames.get(language);
-  if (known !== undefined) return known;
-  const name = new Intl.DisplayNames(language, { type: "language" }).of(language) ?? language;
-  ownNames.set(language, name);
-  return name;
-}
-
 function languageLinks({ query, language, messages }: Shell): ViewElement {
   const links = pageLanguages.map((lang) => {
     const href = pageUrl({
@@ -319,7 +322,11 @@ function languageLinks({ query, language, messages }: Shell): ViewElement {
       lang: lang === mainLanguage(query.region) ? undefined : lang,
     });
     const current = lang === language ? "true" : null;
-    return h("a", { href, "data-pick": true, lang, hreflang: lang, "aria-current": current }, ownName(lang));
+    return h(
+      "a",
+      { href, "data-pick": true, lang, hreflang: lang, "aria-current": current },
+      nameLanguage(lang),
+    );
   });
   return h("nav", { class: "languages", "aria-label": messages.language }, links);
 }

@@ -4,7 +4,7 @@ import { useRegions } from "@trendvault/contract/regions";
 import { defineList } from "../client/src/element/trendvault-list.ts";
 import type { Failure, TrendvaultList } from "../client/src/element.ts"; // also the type of its tag and events
 import { toDom } from "../client/src/view/dom.ts";
-import { loadMessages } from "../client/src/view/locales/load.ts";
+import { loadMessages } from "../client/src/view/locales/load-page.ts";
 import { fill, formatsOf } from "../client/src/view/locales/locale.ts";
 import { h, type ViewElement } from "../client/src/view/nodes.ts";
 import { keepOffline } from "./offline.ts";
@@ -317,6 +317,7 @@ class ShownPage {
   showShell(shell: Shell): void {
     const focused = document.activeElement;
     document.documentElement.lang = shell.language;
+    document.documentElement.dir = shell.messages.dir;
     document.title = titleOf(shell);
     replace("header", pageParts.header(shell));
     replace("foot", pageParts.foot(shell));

@@ -10,6 +10,7 @@ import type { FeedQuery } from "@trendvault/contract/queries";
 import { ownRegions } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import type { Site } from "@trendvault/contract/site";
+import { writeAbout as writeAboutPage } from "@trendvault/page/about-view";
 import { writeEmbed } from "@trendvault/page/embed-view";
 import type { Assets } from "@trendvault/page/manifest";
 import { titleOf, writePage } from "@trendvault/page/page-view";
@@ -20,7 +21,6 @@ import { type Body, type TextAroundToken, textBody } from "./resource.ts";
 
 /** What only pages and feeds need: words of eleven languages, templates, the XML writer. Loaded with the first of them. */
 export { ownRegions, useRegions } from "@trendvault/contract/regions";
-export { writeAbout } from "@trendvault/page/about-view";
 export { writeDocs } from "@trendvault/page/docs-view";
 
 /** `json` is the list, with an empty token. */
@@ -50,6 +50,11 @@ export function writeHtmlPage(
 }
 
 const dataStart = '<script type="application/json" id="list-data">';
+
+/** Writes how lists are made, in all languages. */
+export function writeAbout(page: Omit<Parameters<typeof writeAboutPage>[0], "messagesOf">): string {
+  return writeAboutPage({ ...page, messagesOf: (language) => allMessages[language] });
+}
 
 /** Writes the feed of a list, in the main language of its region. */
 export function writeFeed(query: FeedQuery, list: TrendingPage): Body {

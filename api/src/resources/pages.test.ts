@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { longestBody } from "@trendvault/contract/http";
-import { policies } from "@trendvault/contract/page";
+import { pageLanguages, policies } from "@trendvault/contract/page";
 import type { TrendingItem } from "@trendvault/contract/responses";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { OriginForEachTest, openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
 import { hostileText, Random } from "@trendvault/kit/random";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { type DefaultTreeAdapterTypes, parse } from "parse5";
+import { allMessages } from "../../../web/client/src/view/locales/all.ts";
+import { formatsOf } from "../../../web/client/src/view/locales/locale.ts";
 
 const origin = new OriginForEachTest();
 
@@ -388,12 +390,13 @@ describe("the page about the lists", () => {
   type Recorded = { sources?: object[]; removed_videos?: number };
 
   /** The page's text, when the writer has recorded this of its generation. */
-  async function read({ sources, removed_videos }: Recorded): Promise<string> {
+  async function read({ sources, removed_videos }: Recorded, language = "en"): Promise<string> {
     origin.builder.publish([{ region: "GB", videos: videos(3) }]);
     const values = [sources === undefined ? null : JSON.stringify(sources), removed_videos ?? null];
     origin.builder.database.run("UPDATE generations SET sources = ?, removed_videos = ?", values);
     await origin.open();
-    return textOf(named(await elementsOf("/about"), "main")[0] as Element);
+    const articles = named(await elementsOf("/about"), "article");
+    return textOf(articles.find((article) => attribute(article, "lang") === language) as Element);
   }
 
   test("how the lists are made is told from what is in force, and takes no parameters", async () => {
@@ -402,11 +405,22 @@ describe("the page about the lists", () => {
       { kind: "edge", host: null },
     ];
     const text = await read({ sources, removed_videos: 1234 });
-    expect(text).toContain("at most 3 videos of one channel are within the first 24 ranks");
-    expect(text).toContain("now: 6 hours, day: 24 hours, week: 7 days");
-    expect(text).toContain("YouTube's charts (www.googleapis.com), impressions and clicks in these lists");
+    expect(text).toContain("one channel has at most 3 of the first 24 places");
+    expect(text).toContain("6 hours, 24 hours, 7 days");
+    expect(text).toContain(
+      "YouTube’s charts (www.googleapis.com), what visitors see and open in these lists",
+    );
     expect(text).toContain("1,234");
     expect((await origin.ask("/about?region=GB")).status).toBe(400);
+  });
+
+  test("it says so in each language of the page", async () => {
+    for (const language of pageLanguages) {
+      const text = await read({ sources: [{ kind: "demo", host: null }], removed_videos: 1 }, language);
+      expect(text).toContain(allMessages[language].sourceDemo);
+      expect(text).toContain(formatsOf(language).duration(168));
+      expect(text).not.toMatch(/[{}]/);
+    }
   });
 
   test("it does not say what is not known", async () => {

@@ -1,3 +1,5 @@
+import type { PageLanguage } from "@trendvault/contract/page";
+import type { Explanation } from "@trendvault/contract/responses";
 import { toDom } from "../view/dom.ts";
 import listCss from "../view/list.css" with { type: "text" };
 import {
@@ -7,14 +9,14 @@ import {
   placeholder,
   type List as ShownList,
 } from "../view/list-view.ts";
-import { loadMessages } from "../view/locales/load.ts";
+import { loadListMessages } from "../view/locales/load.ts";
 import {
   type Formats,
   fill,
   formatsOf,
+  type ListMessages,
   languageOf,
   likelyLanguage,
-  type Messages,
 } from "../view/locales/locale.ts";
 import { h, type ViewNode } from "../view/nodes.ts";
 import frameCss from "./frame.css" with { type: "text" };
@@ -26,7 +28,7 @@ type NoticeKind = "stale" | "fallback" | "offline" | "unverified" | "failed" | "
 /** How the element appears: `lang` is its attribute, or null. */
 type Appearance = { lang: string | null; thumbHosts: readonly string[]; reportUrl?: string | null };
 
-type Language = { messages: Messages; formats: Formats };
+type Language = { tag: PageLanguage; messages: ListMessages; formats: Formats };
 
 /** Writes lists and notices in the visitor's language into a shadow root. */
 export class ListPresenter {
@@ -47,7 +49,9 @@ export class ListPresenter {
   async prepare({ lang, ...look }: Appearance, region: string | null): Promise<void> {
     const language = languageOf(lang === null ? likelyLanguage(region) : (lang.split("-")[0] ?? ""));
     this.#look = look;
-    this.#language = { messages: await loadMessages(language), formats: formatsOf(language) };
+    const messages = await loadListMessages(language);
+    this.#language = { tag: language, messages, formats: formatsOf(language) };
+    this.#root.words = { lang: language, dir: messages.dir };
   }
 
   /** Takes away the list that is shown. */
@@ -102,13 +106,26 @@ export class ListPresenter {
   }
 
   #foot(list: List, src: string): void {
-    const { messages, formats } = this.#prepared;
+    const { tag, messages, formats } = this.#prepared;
     const made = fill(messages.listOf, { time: formats.time(list.generated_at) });
     this.#root.showFoot(
       made,
       " · ",
-      h("a", { class: "about", part: "about", href: `${src}/about` }, messages.howMade),
+      h("a", { class: "about", part: "about", href: `${src}/about#${tag}` }, messages.howMade),
     );
+  }
+
+  /**
+   * Writes why a video is where it is into an element, in place of what the list itself knows: in the language of the list.
+   * What is not in it any more has sentences in English only.
+   */
+  async explain(explanation: Explanation, into: Element): Promise<void> {
+    const { tag, formats } = this.#prepared;
+    const isPlaced = Boolean(explanation.place);
+    const { explainIn } = await import("../view/explanation.ts");
+    const sentences = isPlaced ? await explainIn(tag, explanation, formats) : explanation.sentences;
+    into.replaceChildren(...sentences.map((text) => toDom(h("p", {}, text), into.ownerDocument)));
+    into.setAttribute("lang", isPlaced ? tag : "en");
   }
 
   get #prepared(): Language {
@@ -126,6 +143,8 @@ class ListRoot {
   #list: Element | null;
   #notice: Element | null = null;
   #foot: Element | null = null;
+  /** What the words around the list are, which a page of another language may have. */
+  words: { lang: string; dir: string } = { lang: "en", dir: "ltr" };
 
   /** Keeps what the server rendered into it, with its linked style. */
   constructor(root: ShadowRoot) {
@@ -149,7 +168,8 @@ class ListRoot {
 
   /** Says it in the space that is held. */
   sayWaiting(text: string): void {
-    this.#root.querySelector(".waiting > p")?.replaceChildren(text);
+    const said = this.#root.querySelector(".waiting > p");
+    if (said !== null) Object.assign(said, this.words).replaceChildren(text);
   }
 
   /** Shows the element's own content, where no list is shown. */
@@ -184,6 +204,7 @@ class ListRoot {
   say(notice: Notice | null): void {
     this.#notice ??= this.#make(h("div", { class: "notice", part: "notice", role: "status" }));
     if (!this.#notice.isConnected) this.#root.prepend(this.#notice);
+    Object.assign(this.#notice, this.words);
     this.#notice.replaceChildren(...(notice === null ? [] : [this.#make(h("span", {}, notice.text))]));
     if (notice?.action === undefined) return;
     const button = this.#make(
@@ -195,7 +216,7 @@ class ListRoot {
 
   /** A line below the list. */
   showFoot(...content: ViewNode[]): void {
-    const foot = this.#make(h("p", { class: "foot", part: "foot" }, content));
+    const foot = this.#make(h("p", { class: "foot", part: "foot", ...this.words }, content));
     if (this.#foot === null) this.#root.append(foot);
     else this.#foot.replaceWith(foot);
     this.#foot = foot;

@@ -3,8 +3,6 @@ import type { Explanation, TrendingParameters } from "@trendvault/contract/respo
 import type { Connection } from "../connection.ts";
 import { ProblemError, restartOf } from "../problem-error.ts";
 import { reportImpressions } from "../report-impressions.ts";
-import { toDom } from "../view/dom.ts";
-import { h } from "../view/nodes.ts";
 import { ListPresenter } from "./list-presenter.ts";
 import {
   describeAge,
@@ -208,9 +206,16 @@ export class TrendvaultList extends Base {
   readonly #onOpen = (event: Event): void => dispatchOpen(this, this.#pages, event);
 
   readonly #onToggle = (event: Event): void => {
-    if (this.list !== null)
-      void explain(event, this.list, (path) => this.#currentReader().json<Explanation>(path, "sentences"));
+    const { list } = this;
+    if (list !== null) void explain(event, list, (path, into) => this.#explain(list, path, into));
   };
+
+  async #explain({ region }: List, path: string, into: Element): Promise<void> {
+    const reader = this.#currentReader();
+    const explanation = await reader.json<Explanation>(path, "sentences");
+    await this.#prepare(reader, region);
+    await this.#presenter?.explain(explanation, into);
+  }
 
   #currentReader(): ListReader {
     const { src, path } = this.#attributes;
@@ -411,14 +416,11 @@ function dispatchOpen(element: HTMLElement, pages: readonly List[], event: Event
   if (!goesOn) event.preventDefault();
 }
 
-/**
- * Says why a video is where it is, once its "why here" was opened for the first time: in place of what the list itself
- * knows, which stays when nothing more can be read. The sentences are the origin's, in English.
- */
+/** Says why a video is where it is, once its "why here" was opened for the first time. */
 async function explain(
   event: Event,
   { region, window }: Pick<List, "region" | "window">,
-  read: (path: string) => Promise<Explanation>,
+  write: (path: string, into: Element) => Promise<void>,
 ): Promise<void> {
   const details = event.target as Element;
   const text = details.querySelector(".explanation");
@@ -426,9 +428,7 @@ async function explain(
   if (!details.hasAttribute("open") || id === null || text === null || text.hasAttribute("lang")) return;
   try {
     const query = `region=${region}${window === defaultWindow ? "" : `&window=${window}`}`;
-    const { sentences } = await read(`/api/videos/${id}/explain?${query}`);
-    text.replaceChildren(...sentences.map((sentence) => toDom(h("p", {}, sentence), text.ownerDocument)));
-    text.setAttribute("lang", "en");
+    await write(`/api/videos/${id}/explain?${query}`, text);
   } catch {
     // It is read again when it is opened again.
   }

@@ -54,9 +54,7 @@ test("an item has its rank, title, channel, views an hour, and what it rests on"
   expect(textOf(shown, ".title a")).toBe("How a lighthouse works");
   expect(textOf(shown, ".channel")).toBe("Harbour Films");
   expect(textOf(shown, ".rate")).toBe("9,120 views an hour");
-  expect(textOf(shown, ".explanation")).toBe(
-    "Views expected in the time ahead: 182,341.Views counted so far: 104,233.",
-  );
+  expect(textOf(shown, ".explanation")).toBe("Next 24 hours: 182,341 views expected.Views so far: 104,233.");
 });
 
 test.each([
@@ -81,7 +79,7 @@ test("nothing is said of views that nobody counted", () => {
   expect(textOf(shown, ".figures")).toBe("");
   expect(textOf(shown, ".explanation")).toBe("");
   const clicked = show(listOf([itemWith({ velocity, expected_views: 12 })], { score_unit: "clicks" }));
-  expect(textOf(clicked, ".explanation")).toBe("Clicks expected at this place in the time ahead: 12.");
+  expect(textOf(clicked, ".explanation")).toBe("Next 24 hours: 12 clicks expected at this place.");
 });
 
 test.each([
@@ -168,7 +166,7 @@ test("what is expected is clicks at the place, else the views of the score, and 
   const said = (score_unit: List["score_unit"], expected_views: number | null) =>
     show(listOf([itemWith({ score: 71, expected_views })], { score_unit })).querySelector(".explanation p")
       ?.textContent;
-  expect(said("clicks", 12.3)).toBe("Clicks expected at this place in the time ahead: 12.");
-  expect(said("views", null)).toBe("Views expected in the time ahead: 71.");
-  expect(said("mixed", null)).toStartWith("Views counted so far");
+  expect(said("clicks", 12.3)).toBe("Next 24 hours: 12 clicks expected at this place.");
+  expect(said("views", null)).toBe("Next 24 hours: 71 views expected.");
+  expect(said("mixed", null)).toStartWith("Views so far");
 });

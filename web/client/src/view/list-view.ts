@@ -1,5 +1,6 @@
+import { type Window, windowHours } from "@trendvault/contract/lists";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import { type Formats, fill, type Messages } from "./locales/locale.ts";
+import { type Formats, fill, type ListMessages, nameWindow } from "./locales/locale.ts";
 import { h, type ViewElement } from "./nodes.ts";
 
 /** A page of a list, with or without `fields=chart`. */
@@ -10,7 +11,7 @@ export type List = Pick<TrendingPage, "region" | "window" | "previous_generated_
 type ListItem = TrendingPage["items"][number] & { sparkline?: readonly (number | null)[] };
 
 export type ListOptions = {
-  messages: Messages;
+  messages: ListMessages;
   formats: Formats;
   /** The hosts (with their port, when it is not the scheme's) whose pictures are shown. */
   thumbHosts: readonly string[];
@@ -25,9 +26,11 @@ export function listItems(list: List, options: ListOptions): ViewElement[] {
 
 /** The ordered list of a page, or a sentence when it has no items. */
 export function listView(list: List, options: ListOptions): ViewElement {
-  if (list.items.length === 0) return h("p", { class: "empty", part: "empty" }, options.messages.empty);
+  const words = { lang: options.formats.language, dir: options.messages.dir };
+  if (list.items.length === 0)
+    return h("p", { class: "empty", part: "empty", ...words }, options.messages.empty);
   // The role: without list markers, Safari would tell no screen reader that it is one.
-  return h("ol", { class: "list", part: "list", role: "list" }, listItems(list, options));
+  return h("ol", { class: "list", part: "list", role: "list", ...words }, listItems(list, options));
 }
 
 /** The picture in place of one that is missing or of another host. */
@@ -118,7 +121,7 @@ function whyView(item: ListItem, options: ItemOptions): ViewElement {
       "div",
       { class: "explanation", part: "explanation" },
       expectation === null ? null : h("p", {}, expectation),
-      isCounted(item) ? h("p", {}, fill(messages.counted, { n: formats.whole(item.velocity.views) })) : null,
+      isCounted(item) ? h("p", {}, fill(messages.counted, { n: item.velocity.views }, formats)) : null,
     ),
     reportView(item, options),
   );
@@ -138,9 +141,10 @@ function isCounted({ velocity }: ListItem): boolean {
 /** Clicks at this place; where these are not known, the views that the score counts, if that is what it counts. */
 function expectationOf(item: ListItem, { messages, formats, list }: ItemOptions): string | null {
   const { expected_views: clicks, score } = item;
-  if (typeof clicks === "number") return fill(messages.expectedHere, { n: formats.whole(clicks) });
+  const window = nameWindow(windowHours[list.window as Window], { messages, formats });
+  if (typeof clicks === "number") return fill(messages.expectedHere, { window, n: clicks }, formats);
   return list.score_unit === "views" && isCounted(item)
-    ? fill(messages.expected, { n: formats.whole(score) })
+    ? fill(messages.expected, { window, n: score }, formats)
     : null;
 }
 
@@ -183,7 +187,7 @@ const signs = { up: "▲", down: "▼" } as const;
 /** A sign for eyes and words for screen readers. */
 function rankChangeView(
   { movement, places }: { movement: RankChange; places: number },
-  { messages, formats }: { messages: Messages; formats: Formats },
+  { messages, formats }: { messages: ListMessages; formats: Formats },
 ): ViewElement {
   const count = formats.whole(places);
   const names = { class: `movement ${movement}`, part: `movement movement-${movement}` };

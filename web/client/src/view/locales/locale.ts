@@ -2,15 +2,33 @@ import { findPageLanguage, type PageLanguage } from "@trendvault/contract/page";
 import type en from "./en.json";
 
 /**
- * The messages of one language. {n}, {time}, {age} and {hosts} are replaced; {time} of a window is "6 hours", or "7 days".
- * A language that lacks one does not compile.
+ * The words of one language: messages in ICU MessageFormat, of which there are arguments and plurals, the direction of its
+ * script, and names of categories. A language of ours that lacks one does not compile.
  */
-export type Messages = Readonly<Record<keyof typeof en, string>>;
+export type Messages = Readonly<Record<Exclude<keyof typeof en, "dir" | "categories">, string>> & {
+  /** ltr or rtl. */
+  readonly dir: string;
+  readonly categories: Readonly<Record<string, string>>;
+};
+
+/** Those that a list needs at once. The build makes a file of them: the element loads no others until somebody asks why. */
+export const listWords = [
+  ...["dir", "nextHours", "nextDays", "up", "down", "unchanged", "new", "viewsAnHour", "sparkline", "why"],
+  ...["expected", "expectedHere", "counted", "loading", "empty", "listOf", "newer", "showNewer", "stale"],
+  ...["fallback", "offline", "failed", "unverified", "retry", "howMade", "report"],
+] as const satisfies (keyof Messages)[];
+export type ListMessages = Pick<Messages, (typeof listWords)[number]>;
+
+/** Those that only the origin needs, for /about. */
+type AboutWord = Extract<keyof Messages, `about${string}` | `source${string}`>;
+
+/** Those that browsers load: of a list, of a page, and of why a video is where it is. */
+export type PageMessages = Omit<Messages, AboutWord>;
 
 /** What a window of so many hours is called. */
 export function nameWindow(
   hours: number,
-  { messages, formats }: { messages: Messages; formats: Formats },
+  { messages, formats }: { messages: ListMessages; formats: Formats },
 ): string {
   return fill(isInDays(hours) ? messages.nextDays : messages.nextHours, { time: formats.duration(hours) });
 }
@@ -19,14 +37,70 @@ function isInDays(hours: number): boolean {
   return hours > 48;
 }
 
-/** Replaces {name} by what `values` has. */
-export function fill(text: string, values: Record<string, string>): string {
-  return text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
+/**
+ * A message with its arguments: `{name}`, and `{name, plural, one {# view} other {# views}}`, where # is the number as the
+ * language writes it. Numbers are whole: with a fraction, other forms would be right.
+ */
+export function fill(
+  text: string,
+  values: Record<string, string | number>,
+  formats: Pick<Formats, "whole" | "plural"> = plain,
+): string {
+  let filled = "";
+  let at = 0;
+  for (let start = text.indexOf("{"); start !== -1; start = text.indexOf("{", at)) {
+    const end = closingBrace(text, start);
+    filled += text.slice(at, start) + fillArgument(text.slice(start + 1, end), values, formats);
+    at = end + 1;
+  }
+  return filled + text.slice(at);
+}
+
+const plain: Pick<Formats, "whole" | "plural"> = { whole: String, plural: () => "other" };
+
+function fillArgument(
+  argument: string,
+  values: Record<string, string | number>,
+  formats: Pick<Formats, "whole" | "plural">,
+): string {
+  const [, name = "", forms] = /^\s*(\w+)\s*(?:,\s*plural\s*,(.*))?$/s.exec(argument) ?? [];
+  const value = values[name] ?? "";
+  if (typeof value === "string") return value;
+  const number = formats.whole(value);
+  if (forms === undefined) return number;
+  const known = pluralForms(forms);
+  const form = known.get(`=${value}`) ?? known.get(formats.plural(Math.round(value))) ?? known.get("other");
+  return fill((form ?? "").replaceAll("#", number), values, formats);
+}
+
+/** The forms of a plural by their keyword (CLDR's, or `=1`). */
+function pluralForms(text: string): Map<string, string> {
+  const forms = new Map<string, string>();
+  for (let at = 0, start = text.indexOf("{"); start !== -1; start = text.indexOf("{", at)) {
+    const end = closingBrace(text, start);
+    forms.set(text.slice(at, start).trim(), text.slice(start + 1, end));
+    at = end + 1;
+  }
+  return forms;
+}
+
+function closingBrace(text: string, start: number): number {
+  for (let at = start, depth = 0; at < text.length; at++) {
+    if (text[at] === "{") depth++;
+    if (text[at] === "}" && --depth === 0) return at;
+  }
+  return text.length;
 }
 
 /** How numbers, times and ages are written in a language. */
 export type Formats = {
+  /** BCP 47. */
+  language: string;
   whole(value: number): string;
+  /** Of a share from 0 to 1. */
+  percent(share: number): string;
+  /** The plural form (CLDR) of a number. */
+  plural(value: number): string;
   /** `time` is RFC 3339. In UTC, so that everybody gets the same bytes. */
   time(time: string): string;
   /** The same in the time zone of the device; of today only the time. */
@@ -66,13 +140,20 @@ const european: Record<string, string> = { en: "en-GB", pt: "pt-PT" };
 function makeFormats(tag: string): Formats {
   const language = european[tag] ?? tag;
   const number = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
+  const percent = lazy(
+    () => new Intl.NumberFormat(language, { style: "percent", maximumSignificantDigits: 2 }),
+  );
+  const plural = lazy(() => new Intl.PluralRules(language));
   const region = new Intl.DisplayNames(language, { type: "region" });
   const time = lazy(() => new Intl.DateTimeFormat(language, { ...dateAndTime, timeZone: "UTC" }));
   const localTime = lazy(() => new Intl.DateTimeFormat(language, dateAndTime));
   const clock = lazy(() => new Intl.DateTimeFormat(language, { timeStyle: "short" }));
   const relative = lazy(() => new Intl.RelativeTimeFormat(language, { numeric: "always" }));
   return {
+    language: tag,
     whole: (value) => number.format(value),
+    percent: (share) => percent().format(share),
+    plural: (value) => plural().select(value),
     time: (text) => `${time().format(new Date(text))} UTC`,
     localTime: (text) => {
       const date = new Date(text);
@@ -106,4 +187,15 @@ function formatAgo(relative: Intl.RelativeTimeFormat, seconds: number): string {
   if (minutes < 90) return relative.format(-minutes, "minute");
   const hours = Math.round(minutes / 60);
   return hours < 48 ? relative.format(-hours, "hour") : relative.format(-Math.round(hours / 24), "day");
+}
+
+const ownNames = new Map<string, string>();
+
+/** What a language calls itself, asked once: Intl takes long to make. */
+export function nameLanguage(language: string): string {
+  const known = ownNames.get(language);
+  if (known !== undefined) return known;
+  const name = new Intl.DisplayNames(language, { type: "language" }).of(language) ?? language;
+  ownNames.set(language, name);
+  return name;
 }

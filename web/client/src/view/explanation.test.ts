@@ -1,0 +1,69 @@
+import { expect, setSystemTime, test } from "bun:test";
+import { examples } from "@trendvault/contract/examples";
+import { explain, explainIn } from "./explanation.ts";
+import { allMessages } from "./locales/all.ts";
+import { formatsOf } from "./locales/locale.ts";
+
+const example = examples.explanation;
+const place = example.place as NonNullable<typeof example.place>;
+const visitors = {
+  ...{ impressions: 174.8, clicks: 3, weight: 0.269, click_through_rate: 0.357 },
+  ...{ prior_click_through_rate: 0.5, upper_click_through_rate: 0.4, is_held: false },
+};
+
+/** What is said 20 minutes after the views were counted. */
+function said(replaced: Partial<typeof example> = {}, language: "en" | "cs" = "en"): string[] {
+  setSystemTime(new Date("2026-11-21T10:18:00Z"));
+  try {
+    const words = { messages: allMessages[language], formats: formatsOf(language) };
+    return explain({ ...example, ...replaced }, words);
+  } finally {
+    setSystemTime();
+  }
+}
+
+test("a visitor reads the place, what is expected, what was counted and how old the video is", () => {
+  expect(said()).toEqual([
+    "Place 1 of 200. Next 24 hours: 182,341 views expected.",
+    "104,233 views so far, counted 20 minutes ago; lately 9,120 an hour. Published 16 hours ago. The older a video is, the fewer new views it gets.",
+  ]);
+});
+
+test("what the score counts is said as what it is, and that a place was not earned", () => {
+  const first = (replaced: Partial<typeof place>) => said({ place: { ...place, ...replaced } })[0];
+  expect(first({ score_unit: "mixed" })).toContain("Two things count: its views, and how often");
+  expect(first({ score_unit: "clicks" })).toContain("What counts most is how often");
+  expect(first({ score_unit: "clicks", is_explored: true })).toContain("higher than it has earned so far");
+  const expecting = said({ place: { ...place, score_unit: "clicks", expected_views: 1 } });
+  expect(expecting[1]).toBe("Next 24 hours: 1 click expected at this place.");
+});
+
+test("one is said as one, of what was counted and of what was seen", () => {
+  const counts = { ...(example.counts as NonNullable<typeof example.counts>), views: 1 };
+  expect(said({ counts })[1]).toStartWith("1 view so far, ");
+  expect(said({ visitors: { ...visitors, impressions: 1 } }).at(-1)).toBe(
+    "About 36% of those who see it open it (it was on screen once).",
+  );
+  expect(said({ visitors }).at(-1)).toContain("(it was on screen 175 times)");
+  expect(said({ visitors: { ...visitors, impressions: 0.2 } }).at(-1)).toContain("about 50% of those who");
+});
+
+test("nothing is said of views that nobody counted, or of an age that nobody knows", () => {
+  const forecast = { ...(example.forecast as NonNullable<typeof example.forecast>), is_age_assumed: true };
+  expect(said({ counts: null, forecast })).toEqual([
+    "Place 1 of 200.",
+    "Nobody has counted its views yet. When it was published is not known.",
+  ]);
+});
+
+test("the limit by channel is named where it has moved the video", () => {
+  const limited = (rank: number | null) => said({ place: { ...place, rank_without_channel_limit: rank } });
+  expect(limited(4).at(-1)).toEndWith("3 of the first 24 places; without this rule it would be at place 4.");
+  expect(limited(null).at(-1)).toEndWith("without this rule it would not be in the list.");
+});
+
+test("a list of another language has its own words, numbers and times, and loads them", async () => {
+  expect(said({}, "cs")[1]).toStartWith("Dosud 104\u00a0233 zhlédnutí (spočítáno před 20 minutami); ");
+  const [first] = await explainIn("de", example, formatsOf("de"));
+  expect(first).toBe("Platz 1 von 200. Nächste 24 Stunden: 182.341 Aufrufe erwartet.");
+});

@@ -1,0 +1,93 @@
+import { type Window, windowHours } from "@trendvault/contract/lists";
+import type { PageLanguage } from "@trendvault/contract/page";
+import type { Explanation } from "@trendvault/contract/responses";
+import { loadMessages } from "./locales/load-page.ts";
+import { type Formats, fill, nameWindow, type PageMessages } from "./locales/locale.ts";
+
+type Words = { messages: PageMessages; formats: Formats };
+type Place = NonNullable<Explanation["place"]>;
+
+/** `explain`, with the words of a language, which it loads. */
+export async function explainIn(
+  language: PageLanguage,
+  explanation: Explanation,
+  formats: Formats,
+): Promise<string[]> {
+  return explain(explanation, { messages: await loadMessages(language), formats });
+}
+
+/** Why a video is where it is in a list, in sentences for visitors. They say no more than the explanation's fields. */
+export function explain(explanation: Explanation, words: Words): string[] {
+  const { place, counts } = explanation;
+  if (place === null) return [];
+  const { messages, formats } = words;
+  const sentences = [
+    [
+      fill(messages.whyPlace, { rank: place.rank, total: place.total }, formats),
+      reason(explanation, place, words),
+    ],
+    [
+      place.expected_views === null
+        ? ""
+        : expectation("expectedHere", place.expected_views, explanation, words),
+    ],
+    [counts === null ? messages.whyUncounted : counted(counts, words), age(explanation, words)],
+    [channelLimit(explanation, place, words)],
+    [visitors(explanation, words)],
+  ];
+  return sentences.map((parts) => parts.filter(Boolean).join(" ")).filter(Boolean);
+}
+
+/** What a score counts follows from its unit (docs/ranking.md); a video that is tried has none of its own. */
+function reason(explanation: Explanation, place: Place, words: Words): string {
+  const { messages } = words;
+  if (place.is_explored) return messages.whyExplored;
+  if (place.score_unit === "mixed") return messages.whyMixed;
+  if (place.score_unit === "clicks") return messages.whyClicks;
+  return explanation.counts === null ? "" : expectation("expected", place.score, explanation, words);
+}
+
+function expectation(
+  message: "expected" | "expectedHere",
+  n: number,
+  { window }: Explanation,
+  words: Words,
+): string {
+  const name = nameWindow(windowHours[window as Window], words);
+  return fill(words.messages[message], { window: name, n }, words.formats);
+}
+
+function counted(counts: NonNullable<Explanation["counts"]>, { messages, formats }: Words): string {
+  const when = formats.ago((Date.now() - Date.parse(counts.counted_at)) / 1000);
+  return fill(
+    messages.whyCounted,
+    { n: counts.views, when, rate: Math.round(counts.views_per_hour) },
+    formats,
+  );
+}
+
+function age({ forecast }: Explanation, { messages, formats }: Words): string {
+  if (forecast === null) return "";
+  if (forecast.is_age_assumed) return messages.whyAgeUnknown;
+  const when = formats.ago((Date.now() - Date.parse(forecast.age_starts_at)) / 1000);
+  return fill(messages.whyPublished, { when });
+}
+
+function channelLimit(
+  { channel_limit: { videos, within_ranks: ranks } }: Explanation,
+  { rank, rank_without_channel_limit: without }: Place,
+  { messages, formats }: Words,
+): string {
+  if (without === rank) return "";
+  const facts = { videos, ranks };
+  return without === null
+    ? fill(messages.whyLimitOut, facts, formats)
+    : fill(messages.whyLimit, { ...facts, rank: without }, formats);
+}
+
+function visitors({ visitors: seen }: Explanation, { messages, formats }: Words): string {
+  if (seen === null) return "";
+  const n = Math.round(seen.impressions);
+  const rate = n > 0 ? seen.click_through_rate : seen.prior_click_through_rate;
+  return fill(n > 0 ? messages.whySeen : messages.whyUnseen, { n, share: formats.percent(rate) }, formats);
+}

@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pageLanguages } from "@trendvault/contract/page";
+import { IntlMessageFormat } from "intl-messageformat";
+import { allMessages } from "./all.ts";
+import { fill, formatsOf } from "./locale.ts";
+
+const numbers = { videos: 3, ranks: 24, rank: 1, total: 2, rate: 1 };
+const named = { ...numbers, when: "-", share: "-", time: "-", window: "-", age: "-", hosts: "-" };
+
+const european: Record<string, string> = { en: "en-GB", pt: "pt-PT" };
+
+test.each([...pageLanguages])("a message in %p says what ICU MessageFormat says", (language) => {
+  const { dir: _, categories: __, ...messages } = allMessages[language];
+  const formats = formatsOf(language);
+  for (const [name, message] of Object.entries(messages)) {
+    for (const n of [0, 1, 2, 3, 5, 11, 21, 22, 101, 1234, 1_000_000]) {
+      const expected = new IntlMessageFormat(message, european[language] ?? language);
+      const said = expected.format({ ...named, n: message.includes("plural") ? n : formats.whole(n) });
+      expect(fill(message, { ...named, n }, formats), name).toBe(String(said));
+    }
+  }
+});
+
+test("forms within a plural may name arguments, exact numbers come first, and a message without an end has one", () => {
+  const formats = formatsOf("pl");
+  const message = "{n, plural, =1 {raz} few {# razy w {place}} other {# razy}}";
+  const said = [1, 2, 5, 22].map((n) => fill(message, { n, place: "DE" }, formats));
+  expect(said).toEqual(["raz", "2 razy w DE", "5 razy", "22 razy w DE"]);
+  expect(fill("{n", { n: 1 })).toBe("1");
+});
+
+test("every language has the arguments of each English message, and its words for the categories that sources name", () => {
+  const argumentsOf = (message: string) => {
+    const left = new IntlMessageFormat(message).getAst();
+    const names = new Set<string>();
+    for (let part = left.pop(); part !== undefined; part = left.pop()) {
+      if (part.type === 1 || part.type === 6) names.add(part.value); // an argument, a plural
+      if (part.type === 6) left.push(...Object.values(part.options).flatMap(({ value }) => value));
+    }
+    return names;
+  };
+  const sources = ["Sources/YouTube/Video.php", "Sources/PeerTube/Video.php"].map((path) =>
+    readFileSync(join(import.meta.dir, "../../../../../writer/src", path), "utf8"),
+  );
+  const categories = sources.flatMap((text) => {
+    const [, list = ""] = /const array CATEGORIES = \[(.*?)\];/s.exec(text) ?? [];
+    return [...list.matchAll(/=> '(.*)'/g)].map(([, category]) => category);
+  });
+  expect(categories.length).toBeGreaterThan(30);
+  const { dir: _, categories: __, ...english } = allMessages.en;
+  for (const language of pageLanguages) {
+    for (const [name, message] of Object.entries(english)) {
+      const words = allMessages[language][name as keyof typeof english];
+      expect(argumentsOf(words), `${language} ${name}`).toEqual(argumentsOf(message));
+    }
+    for (const category of categories) expect(allMessages[language].categories[category ?? ""]).toBeString();
+  }
+});
