@@ -193,7 +193,7 @@ function forMethod({ method }: Request, response: Response): Response {
 function edgeVerifier(ring: KeyRing, now: () => number): (request: Request) => boolean {
   const hashers = [...ring].map(([kid, key]) => ({ kid, hasher: new Bun.CryptoHasher("sha256", key) }));
   let minute = Number.NaN;
-  let accepted: Uint8Array[] = [];
+  let accepted: { bytes: Uint8Array; asReceived: Uint8Array }[] = [];
   const encoder = new TextEncoder();
   const received = new Uint8Array(longestSignature);
   return (request) => {
@@ -205,13 +205,15 @@ function edgeVerifier(ring: KeyRing, now: () => number): (request: Request) => b
         .flatMap(({ kid, hasher }) =>
           acceptedSignatures(kid, current, (text) => hasher.copy().update(text).digest("base64url")),
         )
-        .map((signature) => encoder.encode(signature));
+        .map((signature) => encoder.encode(signature))
+        .map((bytes) => ({ bytes, asReceived: received.subarray(0, bytes.length) }));
       minute = current;
     }
     const { written } = encoder.encodeInto(header, received);
-    const bytes = received.subarray(0, written);
-    // Which one is no secret.
-    return accepted.some((one) => one.length === written && crypto.timingSafeEqual(bytes, one));
+    // Which one is no secret. No closure, and no view for each request: they took half of the time.
+    for (const { bytes, asReceived } of accepted)
+      if (written === bytes.length && crypto.timingSafeEqual(asReceived, bytes)) return true;
+    return false;
   };
 }
 
