@@ -57,6 +57,7 @@ describe("a request", () => {
       channel: "Channel of video1",
       category: null,
       published_at: "2026-11-19T10:40:00Z",
+      duration_seconds: 212,
       score: 30001.2,
       expected_views: 300,
       velocity: { views_per_hour: 1250.1, previous_views_per_hour: 625, views: 5000 },
