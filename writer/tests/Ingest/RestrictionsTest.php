@@ -16,7 +16,6 @@ use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Retention\Pruning;
-use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
@@ -346,25 +345,9 @@ final class RestrictionsTest extends TestCase
         $run = MigratedDatabase::beginRun($this->database);
         $parser = new ObservationParser(['DE' => true, 'GB' => true], $this->clock->now);
         $store = new ObservationStore($this->database, $this->clock->now, self::SOURCES);
-        $source = new class (array_map(json_encode(...), $lines)) extends Source {
-            /** @param list<string> $lines */
-            public function __construct(private readonly array $lines) {}
-
-            #[Override]
-            public function name(): string
-            {
-                return 'drawn';
-            }
-
-            #[Override]
-            public function lines(): iterable
-            {
-                yield from array_combine(range(1, count($this->lines)), $this->lines);
-            }
-        };
 
         return new SourceIngestion($this->database, $run, $parser, $store, $this->folder->path)->ingest(
-            $source,
+            new DrawnSource($lines),
             static fn(): null => null,
             $name,
         );

@@ -15,7 +15,6 @@ use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Ranking\RankingPublisher;
-use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
@@ -353,25 +352,9 @@ final class SourceClaimsTest extends TestCase
             PlainCatalogue::ORDER,
             $allowLeaving,
         );
-        $source = new class (array_map(json_encode(...), $lines)) extends Source {
-            /** @param list<string> $lines */
-            public function __construct(private readonly array $lines) {}
-
-            #[Override]
-            public function name(): string
-            {
-                return 'drawn';
-            }
-
-            #[Override]
-            public function lines(): iterable
-            {
-                yield from array_combine(range(1, count($this->lines)), $this->lines);
-            }
-        };
 
         return new SourceIngestion($this->database, $run, $parser, $store, $this->folder->path)->ingest(
-            $source,
+            new DrawnSource($lines),
             static fn(): null => null,
             $name,
         );

@@ -8,6 +8,8 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\Attributes\TestWith;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Publication\Renderer;
+use TrendVault\Writer\Store\Deadline;
 use TrendVault\Writer\Publication\BundlePointer;
 use TrendVault\Writer\Tests\Store\FakeStore;
 use TrendVault\Writer\Tests\Support\Installation;
@@ -70,31 +72,10 @@ final class BundleTest extends PublicationTestCase
     }
 
     #[Test]
-    public function a_renderer_that_takes_too_long_is_stopped_and_the_next_run_renders(): void
+    public function a_renderer_that_takes_too_long_is_stopped(): void
     {
-        $store = new FakeStore();
-        $installation = self::rendering($store);
-        $default = $installation->environment;
-        // The generation is published before: for that the time below may be too short.
-        $installation->environment['RENDER_FAULT'] = 'crash';
-        $installation->run(['cron']);
-        $installation->environment = [
-            ...$default,
-            'RENDER_FAULT' => 'slow',
-            'PUBLISH_TIMEOUT_SECONDS' => '5',
-        ];
-        $result = $installation->run(['publish']);
-
-        self::assertSame(ExitCode::SourceFailed, $result->exitCode, $result->errors);
-        self::assertStringContainsString(
-            'it took longer than PUBLISH_TIMEOUT_SECONDS=5',
-            $result->message('store_failed'),
-        );
-        self::assertNull($store->content('bundle.json'));
-
-        $installation->environment = $default;
-        self::assertSame(ExitCode::Ok, $installation->run(['publish'])->exitCode);
-        self::assertNotNull($store->content('bundles/1.json'));
+        $this->expectExceptionMessage('it took longer than PUBLISH_TIMEOUT_SECONDS=0');
+        new Renderer(['sh', '-c', 'exec sleep 600'])->render('a', 'b', new Deadline(0));
     }
 
     #[Test]

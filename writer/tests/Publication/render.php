@@ -16,9 +16,6 @@ if (array_any($secrets, static fn(string $name): bool => getenv($name) !== false
     fwrite(STDERR, "it was given keys of the writer\n");
     exit(3);
 }
-if ($fault === 'slow') {
-    sleep(60);
-}
 if ($fault === 'says its output') {
     fwrite(STDERR, "{$options['output']}\n");
     exit(7);

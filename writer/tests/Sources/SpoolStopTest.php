@@ -8,6 +8,10 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\SpoolFile;
+use TrendVault\Writer\Sources\SpoolName;
+use TrendVault\Writer\Sources\TakenFiles;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
@@ -61,20 +65,21 @@ final class SpoolStopTest extends TestCase
     }
 
     #[Test]
-    public function a_file_that_takes_longer_than_its_time_is_set_aside_and_the_others_are_read(): void
+    public function a_file_that_takes_longer_than_its_time_is_set_aside(): void
     {
-        file_put_contents(
-            "$this->spool/later.ndjson",
-            NdjsonLine::of(['id' => 'later', 'observed_at' => NdjsonLine::ago(60)]),
-        );
-        touch("$this->spool/bomb.ndjson.gz", time() - 60);
-        $this->installation->environment['SOURCE_TIMEOUT_SECONDS'] = '3'; // a machine may stop for a second
-        $result = $this->installation->run(['cron']);
+        $folder = $this->installation->folder->path;
+        $taken = new TakenFiles($this->installation->database, "$folder/rejected");
+        $file = new SpoolFile($this->spool, $taken, SpoolName::waiting('bomb.ndjson.gz'), timeoutSeconds: 0);
+        $file->claim();
+        try {
+            iterator_count($file->lines());
+            self::fail('it was read to its end');
+        } catch (SourceFailure $failure) {
+            self::assertStringContainsString('SOURCE_TIMEOUT_SECONDS=0', $failure->getMessage());
+        }
+        $file->settle(false);
 
-        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
-        self::assertStringContainsString('SOURCE_TIMEOUT_SECONDS=3', $result->message('source_failed'));
-        self::assertCount(1, glob("{$this->installation->folder->path}/rejected/*-bomb.ndjson.gz"));
-        self::assertSame(2, $this->installation->value('SELECT count(*) FROM observations'));
+        self::assertCount(1, glob("$folder/rejected/*-bomb.ndjson.gz"));
     }
 
     /** A good line, then empty ones for longer than any test waits. */
