@@ -110,6 +110,27 @@ describe("counts of a shard", () => {
     ]);
   });
 
+  test("have their own minutes again at the next pull after a clock was ahead, and each comes once", () => {
+    counts.add(message(1));
+    minute = start + 6 + random.below(1000);
+    const ahead = minute;
+    counts.add(message(2));
+    expect(counts.pull(start - 1, 100).lastClosed).toBe(ahead - 1); // the writer refuses that
+    minute = start + 1;
+    counts.add(message(3));
+    expect(readRows(counts.pull(start - 1, 100))).toMatchObject([
+      { minute: start, ranks: [[1, "video-1", 1, 0]] },
+    ]);
+    counts = restart();
+    counts.add(message(4));
+    minute = start + 2;
+    expect(readRows(counts.pull(start, 100))).toMatchObject([{ minute: start + 1 }]);
+    minute = ahead + 1;
+    expect(readRows(counts.pull(start + 1, 100)).map((row) => [row.minute, row.ranks.length])).toEqual([
+      [ahead, 2],
+    ]);
+  });
+
   test("answer a cursor of the future with itself", () => {
     expect(counts.pull(start + 9, 100)).toMatchObject({ until: start + 9, lastClosed: start - 1, looks: [] });
   });

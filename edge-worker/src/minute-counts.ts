@@ -19,6 +19,7 @@ const keptMinutes = viewLimits.keptHours * 60;
  * in one answer (8 MiB at most at the writer, up to 4.5 KB a row), and an object may have 10 GB.
  */
 const most = { rows: 1200, bytes: 8e9 };
+const mostAhead = 5; // minutes
 const deletedAtOnce = 2000; // rows; what the processor time of one call allows many times over
 
 const schema = `
@@ -57,7 +58,7 @@ export class MinuteCounts {
 
   /** Rows are at most `limit`, unless the first minute alone has more. Changes no count. */
   pull(after: number | null, limit: number): PulledMinutes {
-    const lastClosed = this.#openMinute() - 1;
+    const lastClosed = this.#openMinute(after ?? undefined) - 1;
     const from = after ?? -1;
     const until = Math.max(from, this.#lastMinuteWithin(limit, from, lastClosed));
     const deleted = this.#mark("deleted");
@@ -65,8 +66,8 @@ export class MinuteCounts {
       until,
       lastClosed,
       lostUntil: deleted !== null && deleted > from ? deleted : null,
-      looks: this.#read<ImpressionsRow>("looks", from, until).map(writeImpressions),
-      served: this.#read<ServedRow>("served", from, until).map(writeServed),
+      looks: this.#read("looks", "generation, ranks", from, until),
+      served: this.#read("served", "pages", from, until),
     };
   }
 
@@ -112,13 +113,17 @@ export class MinuteCounts {
     this.#sql.exec("INSERT OR REPLACE INTO served VALUES (?, ?, ?, ?)", ...key, JSON.stringify(sum));
   }
 
-  /** The minute that is counted in now; it is remembered, so that it holds after a restart with another clock. */
-  #openMinute(): number {
+  /**
+   * The minute that is counted in now; it is remembered, so that it holds after a restart with another clock. One that is
+   * further ahead than the writer takes is given up when the writer says what it has `taken`: a clock was wrong.
+   */
+  #openMinute(taken = Infinity): number {
     const now = Math.floor(this.#clock() / 60);
     const known = this.#mark("open") ?? 0;
-    if (known >= now) return known;
-    this.#setMark("open", now);
-    return now;
+    const least = known > now + mostAhead ? Math.min(known, taken + 1) : known;
+    const open = Math.max(least, now);
+    if (open !== known) this.#setMark("open", open);
+    return open;
   }
 
   /** The last minute up to which there are at most so many rows; a first minute with more counts all the same. */
@@ -134,13 +139,13 @@ export class MinuteCounts {
     return this.#sql.exec<{ minute: number | null }>(query, after, last).toArray()[0]?.minute ?? null;
   }
 
-  #read<Row extends ImpressionsRow | ServedRow>(
-    table: "looks" | "served",
-    after: number,
-    until: number,
-  ): Row[] {
-    const query = `SELECT * FROM ${table} WHERE minute > ? AND minute <= ? ORDER BY minute`;
-    return this.#sql.exec<Row>(query, after, until).toArray();
+  #read(table: "looks" | "served", columns: string, from: number, until: number): string[] {
+    const query = `SELECT minute, "window", category, ${columns} AS list FROM ${table} WHERE minute > ? AND minute <= ? ORDER BY minute`;
+    const name = table === "looks" ? "ranks" : "pages";
+    return this.#sql
+      .exec<Row>(query, from, until)
+      .toArray()
+      .map((row) => write(row, name));
   }
 
   #mark(name: "open" | "deleted"): number | null {
@@ -153,20 +158,12 @@ export class MinuteCounts {
   }
 }
 
-type ServedRow = { minute: number; window: string; category: string; pages: string };
-type ImpressionsRow = { minute: number; window: string; category: string; generation: number; ranks: string };
+/** A row of a table; `list` is its ranks or its pages as JSON. */
+type Row = { minute: number; window: string; category: string; generation?: number; list: string };
 
 // What was stored as JSON goes on as it is: to parse it and to write it again would cost the most of a pull.
-function writeImpressions({ minute, window, category, generation, ranks }: ImpressionsRow): string {
-  return withMember({ minute, window, category, generation }, "ranks", ranks);
-}
-
-function writeServed({ minute, window, category, pages }: ServedRow): string {
-  return withMember({ minute, window, category }, "pages", pages);
-}
-
-function withMember(row: object, name: string, json: string): string {
-  return `${JSON.stringify(row).slice(0, -1)},"${name}":${json}}`;
+function write({ list, ...row }: Row, name: string): string {
+  return `${JSON.stringify(row).slice(0, -1)},"${name}":${list}}`;
 }
 
 /**
