@@ -47,7 +47,7 @@ _MOST_START_MS = 25
 _STARTED = (ORIGIN, NGINX, HANDLER, *RUNTIMES)
 _CONNECTIONS = 5000
 _WORKERS = 2
-_READ_SECONDS = 10  # until the origin has read all of a database, and the process that did it has ended
+_READ_SECONDS = 15  # until the origin has read all of a database, and the process that did it has ended
 _MIX_SECONDS, _FLOOD_SECONDS, _QUIET_SECONDS = 15, 4, 60
 _MOST_MB = {"idle": 45, "after a million requests": 71, "after a flood": 71, "a minute later": 50}
 
