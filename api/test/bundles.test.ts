@@ -105,7 +105,7 @@ async function crawl(): Promise<Found[]> {
   for (const target of known) {
     const document = await bundle.read(target);
     documents.push(document ?? { target, missing: true });
-    for (const link of document === null ? [] : linksOf(document)) known.add(link);
+    for (const link of document === null ? [] : linksOf(document)) known.add(link.replace(/#.*/, ""));
   }
   return documents;
 }
