@@ -1,4 +1,4 @@
-import { defaultWindow } from "./lists.ts";
+import { defaultWindow, listLengths } from "./lists.ts";
 import { paths } from "./paths.ts";
 import { findRegion } from "./regions.ts";
 
@@ -16,17 +16,30 @@ export function pageUrl(
   { region, window, category, lang, cursor }: PageQuery,
   path: string = paths.page,
 ): string {
+  return listUrl(path, region, {
+    ...{ window, category, lang: lang === mainLanguage(region) ? undefined : lang, cursor },
+  });
+}
+
+/** A URL with a region and other parameters in their order, as far as they are not the default. */
+export function listUrl(
+  path: string,
+  region: string,
+  parameters: Record<string, string | number | undefined>,
+): string {
   let url = `${path}?region=${region}`;
-  if (window !== defaultWindow) url += `&window=${window}`;
-  if (category !== undefined) url += `&category=${encodeQueryValue(category)}`;
-  if (lang !== undefined && lang !== mainLanguage(region)) url += `&lang=${lang}`;
-  if (cursor !== undefined) url += `&cursor=${cursor}`;
+  for (const name in parameters) {
+    const value = parameters[name];
+    if (value !== undefined && value !== defaults[name]) url += `&${name}=${encodeQueryValue(String(value))}`;
+  }
   return url;
 }
 
+const defaults: Record<string, unknown> = { window: defaultWindow, limit: listLengths.defaultPage };
+
 // fetch() and URL write an apostrophe of a query as %27 (WHATWG URL, special-query percent-encode set), which
 // encodeURIComponent leaves as it is: a signed or cached target must be what is sent.
-export function encodeQueryValue(text: string): string {
+function encodeQueryValue(text: string): string {
   return encodeURIComponent(text).replaceAll("'", "%27");
 }
 

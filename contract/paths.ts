@@ -6,9 +6,10 @@ export const paths = {
   openapi: "/openapi.json",
   publicKeys: "/.well-known/jwks.json", // RFC 8615, RFC 7517
 
-  // What people look at: the page of a list, the same for frames of other sites, how lists are made, the reference of the API, and what browsers load for it.
+  // What people look at: the page of a list, the same for frames of other sites and what says how to frame it, how lists are made, the reference of the API, and what browsers load for it.
   page: "/",
   embed: "/embed",
+  oembed: "/oembed",
   aboutPage: "/about",
   docs: "/docs",
   serviceWorker: "/service-worker.js",

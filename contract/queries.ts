@@ -1,15 +1,14 @@
 import * as z from "zod/mini";
 import { choiceOf, defaultWindow, describeWindows, listLengths, type Window, windows } from "./lists.ts";
-import { encodeQueryValue, type FeedForm, findPageLanguage, type PageQuery, pageLanguages } from "./page.ts";
-import { explanationPath, pageParameters } from "./paths.ts";
+import { type FeedForm, findPageLanguage, listUrl, type PageQuery, pageLanguages, pageUrl } from "./page.ts";
+import { explanationPath, pageParameters, paths } from "./paths.ts";
 import type { ProblemExtras, ProblemKind } from "./problem.ts";
 import { defaultRegion, findRegion, regionCodes } from "./regions.ts";
 import type { TokenList } from "./token.ts";
 
 const limitExpected = `expected a whole number from 1 to ${listLengths.largestPage}`;
-const languageExpected =
-  "expected the primary subtag of a language (BCP 47) alone, such as de, which stands for de-AT, too";
-const cursorExpected = "expected the cursor in `next` of a page, unchanged";
+const languageExpected = "expected the primary subtag of a language, such as de";
+const cursorExpected = "expected the cursor of `next`";
 const cursorPattern = /^[1-9][0-9]{0,14}-(0|[1-9][0-9]{0,5})$/;
 
 /**
@@ -77,14 +76,8 @@ export function parseTrendingQuery(search: string): ParsedTrendingQuery {
 
 /** The one URL of a query: fixed order, defaults left out except the region. It is a cache key. */
 export function trendingUrl(query: TrendingQuery): string {
-  let url = `/api/trending?region=${query.region}`;
-  if (query.window !== defaultWindow) url += `&window=${query.window}`;
-  if (query.category !== undefined) url += `&category=${encodeQueryValue(query.category)}`;
-  if (query.language !== undefined) url += `&language=${query.language}`;
-  if (query.fields !== undefined) url += `&fields=${query.fields}`;
-  if (query.limit !== listLengths.defaultPage) url += `&limit=${query.limit}`;
-  if (query.cursor !== undefined) url += `&cursor=${query.cursor}`;
-  return url;
+  const { window, category, language, fields, limit, cursor } = query;
+  return listUrl(paths.trending, query.region, { window, category, language, fields, limit, cursor });
 }
 
 /** A page begins after a rank of a generation, so that the pages of one list stay together. */
@@ -106,7 +99,7 @@ function contradictionsOf(query: TrendingQuery): InvalidParameter[] {
   const { category, language } = query;
   const invalid: InvalidParameter[] = [];
   if (category !== undefined && language !== undefined) {
-    invalid.push({ name: "language", detail: "expected without category: no list is of both" });
+    invalid.push({ name: "language", detail: "expected without category" });
   }
   if (choiceOf(category ?? "").language !== undefined) {
     invalid.push({ name: "category", detail: "expected the name of a category" });
@@ -193,6 +186,26 @@ export function parseEmbedQuery(search: string): ParsedPageQuery {
   const parameters = new URLSearchParams(search);
   parameters.delete("cursor");
   return parsePageQuery(parameters.toString());
+}
+
+/** The sides of the frames that oEmbed offers, in pixels. */
+export const frameSizes = [600, 500, 300] as const;
+
+/**
+ * What a request of oEmbed (oembed.com, section 2.2) is for: the query of a page, which is that of `url` where one is
+ * named, and the largest frame that there is room for. Other parameters are left out: consumers add some.
+ */
+export function readOembed(search: string): { search: string; size: number } {
+  const asked = new URLSearchParams(search);
+  const most = Math.min(...["maxwidth", "maxheight"].map((name) => Number(asked.get(name)) || frameSizes[0]));
+  const size = frameSizes.find((one) => one <= most) ?? frameSizes[2];
+  const url = asked.get("url");
+  return { search: url === null ? search : (url.split(/[?#]/)[1] ?? ""), size };
+}
+
+/** The one URL of what oEmbed says of a page. It is a cache key. */
+export function oembedUrl(query: PageQuery, size: number): string {
+  return pageUrl(query, paths.oembed) + (size === frameSizes[0] ? "" : `&maxwidth=${size}`);
 }
 
 const unknownPageLanguage: InvalidParameter = {
@@ -308,7 +321,7 @@ export type ListRefusal = { kind: ProblemKind; detail: string; extras: ProblemEx
 export const missing = {
   page: "The list ends before this page.",
   video: "No such video.",
-  asset: "No such asset: the page that names it is of another version.",
+  asset: "No such asset: its page is of another version.",
   explanation: "Nothing is known of this video in this region.",
 } as const;
 

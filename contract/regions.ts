@@ -31,6 +31,12 @@ export function useRegions(table: RegionTable | null): void {
   regionCodes = [...byCode.keys()];
 }
 
+/** Where visitors find the page, without a slash at its end; null: nobody has said. */
+export function publicUrl(): string | null {
+  const url = (ownRegions ?? builtInRegions).site?.public_url;
+  return url === undefined ? null : new URL(url).origin;
+}
+
 /** The region with a code, or undefined. */
 export function findRegion(code: string): Region | undefined {
   return byCode.get(code);

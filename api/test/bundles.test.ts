@@ -89,7 +89,9 @@ async function ask(target: string): Promise<BundleDocument> {
 function linksOf({ body }: BundleDocument): string[] {
   const text = new TextDecoder().decode(body);
   const links = [...text.matchAll(/(?: href="|"next":")(\/[^"]*)"/g)].map(([, link = ""]) => link);
-  return links.map((link) => link.replaceAll("&amp;", "&")).filter((link) => !/^\/(assets\/|$)/.test(link));
+  return links
+    .map((link) => link.replaceAll("&amp;", "&").replace(/#.*/, ""))
+    .filter((link) => !/^\/(assets\/|$)/.test(link));
 }
 
 type Found = BundleDocument | { target: string; missing: true };

@@ -49,7 +49,7 @@ test("a language without a list in that region is refused with those that have o
     ["region=DE&language=fr", "expected one of de, en"],
     ["region=FR&language=fr", "expected none"],
     ["region=DE&language=fr&cursor=1-24", "expected one of de, en"],
-    ["region=DE&language=de&category=Music", "expected without category: no list is of both"],
+    ["region=DE&language=de&category=Music", "expected without category"],
   ]) {
     const response = await opened.ask(`/api/trending?${query}`);
     expect([query, response.status]).toEqual([query, 400]);

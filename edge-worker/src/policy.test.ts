@@ -183,6 +183,32 @@ describe("an embedded page", () => {
   });
 });
 
+describe("oEmbed", () => {
+  const target = (search: string) => readAt("/oembed", search, "PL").canonical?.target;
+
+  test("has one key for a page and the largest frame that there is room for", () => {
+    const url = encodeURIComponent("https://trending.example.com/?window=now&region=de&utm_source=x#top");
+    expect(target(`?url=${url}&maxwidth=1200&maxheight=900&dnt=1&format=json`)).toBe(
+      "/oembed?region=DE&window=now",
+    );
+    expect(target(`?maxwidth=580&url=${url}&maxheight=750`)).toBe(
+      "/oembed?region=DE&window=now&maxwidth=500",
+    );
+    expect(target("?region=DE&maxheight=20")).toBe("/oembed?region=DE&maxwidth=300");
+    expect(target("?region=DE&maxwidth=many")).toBe("/oembed?region=DE");
+    expect(target("?url=https%3A%2F%2Ftrending.example.com%2F")).toBe("/oembed?region=PL");
+  });
+
+  test("may not exist, and is no list that somebody looks at, and no front page that is kept", () => {
+    const { canonical } = readAt("/oembed", "?region=DE");
+    expect(canonical && mayBeMissing(canonical)).toBe(true);
+    expect(ask<boolean | string | null>(readAt("/oembed", "?region=DE"), isList, frontPageName)).toEqual([
+      false,
+      null,
+    ]);
+  });
+});
+
 describe("a feed", () => {
   const feed = (search: string, path = "/feeds/pl.atom") => readAt(path, search, "DE");
 

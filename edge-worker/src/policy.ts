@@ -11,19 +11,19 @@ import {
 } from "@trendvault/contract/paths";
 import { problemKinds, problemType } from "@trendvault/contract/problem";
 import {
-  type ExportQuery,
   explanationUrl,
   exportedRegionAt,
   exportUrl,
-  type FeedAddress,
   feedAt,
   type InvalidParameter,
+  oembedUrl,
   parseEmbedQuery,
   parseExplainQuery,
   parseExportQuery,
   parseFeedQuery,
   parsePageQuery,
   parseTrendingQuery,
+  readOembed,
   type TrendingQuery,
   trendingUrl,
 } from "@trendvault/contract/queries";
@@ -62,6 +62,7 @@ export function canonicalPath(pathname: string): string | null {
 const documents = new Set<string>([
   paths.page,
   paths.embed,
+  paths.oembed,
   paths.trending,
   paths.regions,
   paths.openapi,
@@ -86,12 +87,27 @@ export function canonicalize(
   if (pathname === paths.page) return canonicalizeList(search, country, parsePageQuery, pageUrl);
   if (pathname === paths.embed)
     return canonicalizeList(search, country, parseEmbedQuery, (query) => pageUrl(query, pathname));
+  if (pathname === paths.oembed) {
+    const asked = readOembed(search);
+    return canonicalizeList(asked.search, country, parseEmbedQuery, (query) => oembedUrl(query, asked.size));
+  }
   const feed = feedAt(pathname);
-  if (feed !== null) return canonicalizeFeed(feed, search);
-  const exported = exportedRegionAt(pathname);
-  if (exported !== null) return canonicalizeExport(exported, search);
+  if (feed !== null)
+    return canonicalOf(parseFeedQuery(feed, search), (query) => ({ query, target: feedUrl(query) }));
+  const region = exportedRegionAt(pathname);
+  if (region !== null)
+    return canonicalOf(parseExportQuery(region, search), (query) => {
+      const list = { region, window: query.window ?? defaultWindow, limit: listLengths.longest.all };
+      return { query: list, target: exportUrl(query) };
+    });
   const explained = explainedIdAt(pathname);
-  if (explained !== null) return canonicalizeExplanation(explained, search, country);
+  if (explained !== null) {
+    const urlOf = (query: TrendingQuery) => explanationUrl(explained, query);
+    const { canonical, invalid } = canonicalizeList(search, country, parseExplainQuery, urlOf);
+    return canonical === null
+      ? { canonical, invalid }
+      : { canonical: { ...canonical, query: null }, invalid };
+  }
   if (search !== "") return { canonical: null, invalid: [unexpectedParameter] };
   const target = canonicalPath(pathname) ?? pathname;
   return { canonical: { target, query: null, regionFromCountry: false }, invalid: null };
@@ -103,31 +119,21 @@ function canonicalizeList(
   parse: typeof parsePageQuery,
   urlOf: (query: TrendingQuery) => string,
 ): Canonicalized {
-  const parsed = parse(search);
-  if (parsed.query === null) return { canonical: null, invalid: parsed.invalid };
-  const regionFromCountry = !new URLSearchParams(search).has("region");
-  const query = regionFromCountry ? { ...parsed.query, region: regionForCountry(country) } : parsed.query;
-  return { canonical: { query, target: urlOf(query), regionFromCountry }, invalid: null };
+  return canonicalOf(parse(search), (parsed) => {
+    const regionFromCountry = !new URLSearchParams(search).has("region");
+    const query = regionFromCountry ? { ...parsed, region: regionForCountry(country) } : parsed;
+    return { query, target: urlOf(query), regionFromCountry };
+  });
 }
 
-function canonicalizeExplanation(id: string, search: string, country: string | undefined): Canonicalized {
-  const { canonical, invalid } = canonicalizeList(search, country, parseExplainQuery, (query) =>
-    explanationUrl(id, query),
-  );
-  return canonical === null ? { canonical, invalid } : { canonical: { ...canonical, query: null }, invalid };
-}
-
-function canonicalizeFeed(address: FeedAddress, search: string): Canonicalized {
-  const { query, invalid } = parseFeedQuery(address, search);
-  if (query === null) return { canonical: null, invalid };
-  return { canonical: { query, target: feedUrl(query), regionFromCountry: false }, invalid };
-}
-
-function canonicalizeExport(region: ExportQuery["region"], search: string): Canonicalized {
-  const { query, invalid } = parseExportQuery(region, search);
-  if (query === null) return { canonical: null, invalid };
-  const list = { region, window: query.window ?? defaultWindow, limit: listLengths.longest.all } as const;
-  return { canonical: { query: list, target: exportUrl(query), regionFromCountry: false }, invalid: null };
+function canonicalOf<Query>(
+  { query, invalid }: { query: Query; invalid: null } | { query: null; invalid: InvalidParameter[] },
+  describe: (
+    query: NonNullable<Query>,
+  ) => Omit<CanonicalRequest, "regionFromCountry"> & Partial<CanonicalRequest>,
+): Canonicalized {
+  if (invalid !== null) return { canonical: null, invalid };
+  return { canonical: { regionFromCountry: false, ...describe(query as NonNullable<Query>) }, invalid };
 }
 
 /** Of each country that is named in the table of regions: its region. Here and not in the contract: only the edge asks. */
@@ -156,9 +162,9 @@ export function isList(canonical: CanonicalRequest): boolean {
   return isPage(canonical) || canonical.target.startsWith(`${paths.trending}?`);
 }
 
-/** Whether what is requested may not exist (404): a video, an asset, or a page past the end of a list. */
+/** Whether what is requested may not exist (404): a video, an asset, a page past the end of a list, or oEmbed. */
 export function mayBeMissing({ query, target }: CanonicalRequest): boolean {
-  if (query !== null) return query.cursor !== undefined;
+  if (query !== null) return query.cursor !== undefined || target.startsWith(paths.oembed);
   const [path = ""] = target.split("?");
   return (videoIdAt(path) ?? explainedIdAt(path)) !== null || isAssetPath(target);
 }
@@ -172,7 +178,7 @@ export function frontPageName(canonical: CanonicalRequest): string | null {
   const { region, window, category, language, fields, lang, limit, cursor } = canonical.query;
   if ((category ?? language ?? fields ?? lang ?? cursor) !== undefined || limit !== listLengths.defaultPage)
     return null;
-  if (isEmbedUrl(canonical.target)) return null;
+  if (/^\/o?embed/.test(canonical.target)) return null;
   return `${region}/${window}${isPage(canonical) ? "/page" : ""}`;
 }
 

@@ -22,6 +22,15 @@ const wordPress = `
 
 const secret = "aB3dE6gH9j";
 
+type Oembed = {
+  version: string;
+  type: string;
+  provider_name: string;
+  width: number;
+  height: number;
+  html: string;
+};
+
 describe("the embedded page", () => {
   let edge: string;
   let pictures: string;
@@ -87,6 +96,40 @@ describe("the embedded page", () => {
       const [opened] = await Promise.all([page.waitForEvent("popup"), frame.locator("li a").first().click()]);
       await opened.waitForURL("https://videos.example/**");
       assert.equal(await frame.locator("li").count(), 24); // it has not left its frame
+    });
+  });
+
+  /** What WordPress makes of an address that somebody pastes into a post, of a site that it does not know. */
+  async function discover(address: string, room: { maxwidth: string; maxheight: string }): Promise<string> {
+    const reach = (url: string) => fetch(url.replace("https://trending.example", edge));
+    const head = (await (await reach(address)).text()).split("</head>")[0] ?? "";
+    const link = head.match(/<link [^>]*>/g)?.find((tag) => tag.includes('type="application/json+oembed"'));
+    const endpoint = new URL(/href="([^"]*)"/.exec(link ?? "")?.[1]?.replaceAll("&amp;", "&") ?? "");
+    const asked = { ...room, url: address, dnt: "1", format: "json" };
+    for (const [name, value] of Object.entries(asked)) endpoint.searchParams.set(name, value);
+    const answer = (await (await reach(endpoint.href)).json()) as Oembed;
+    assert.deepEqual([answer.version, answer.type, answer.provider_name], ["1.0", "rich", "Kanal Eins"]);
+    assert.ok(answer.width <= Number(room.maxwidth));
+    assert.ok(answer.height <= Number(room.maxheight));
+    const [frame = ""] = /<iframe [^>]*><\/iframe>/.exec(answer.html) ?? [];
+    const allowed = frame.match(
+      / (src|width|height|frameborder|marginwidth|marginheight|scrolling|title)="[^"]*"/g,
+    );
+    return `<iframe class="wp-embedded-content" sandbox="allow-scripts" data-secret="${secret}"${allowed
+      ?.join("")
+      .replace(/src="([^"]*)"/, `src="$1#?secret=${secret}"`)}></iframe>`;
+  }
+
+  test("is found, cleaned and framed by WordPress, from the address of a page", async () => {
+    const room = { maxwidth: "500", maxheight: "750" };
+    const frame = await discover("https://trending.example/?region=PL&window=week&lang=en", room);
+    assert.match(frame, / src="https:\/\/trending.example\/embed\?region=PL&amp;window=week&amp;lang=en#/);
+    assert.match(frame, / width="500" height="500" title="Trending: Poland – Kanal Eins"/);
+    await inFrame({ frame: frame.replace("https://trending.example", edge) }, async (page) => {
+      const list = page.frameLocator("iframe").locator("trendvault-list");
+      await list.locator(".foot").waitFor();
+      assert.equal(await list.locator("li").count(), 24);
+      await page.locator('iframe[width="500"][height="1000"]').waitFor();
     });
   });
 

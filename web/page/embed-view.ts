@@ -3,7 +3,7 @@ import { pageUrl } from "@trendvault/contract/page";
 import { listView } from "../client/src/view/list-view.ts";
 import { fill } from "../client/src/view/locales/locale.ts";
 import { dataBlock, h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
-import { headStart, type Page, siteParts, titleOf } from "./page-view.ts";
+import { headStart, oembedLink, type Page, siteParts, titleOf } from "./page-view.ts";
 
 /** The HTML of a list in a frame of another site. What is opened there opens beside that site. */
 export function writeEmbed(page: Page): string {
@@ -24,6 +24,7 @@ function headView(page: Page): ViewElement {
     h("link", { rel: "stylesheet", href: assets.embedCss }), // as in a page, before anything is painted
     siteParts.style(page.site),
     h("link", { rel: "canonical", href: pageUrl(query) }),
+    oembedLink(page),
     h("script", { type: "module", src: assets.embedJs }),
   );
 }

@@ -9,7 +9,7 @@ import {
   pageUrl,
 } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
-import { builtInRegions, type Region, regions } from "@trendvault/contract/regions";
+import { builtInRegions, publicUrl, type Region, regions } from "@trendvault/contract/regions";
 import { type Site, styleOf } from "@trendvault/contract/site";
 import { type List, listView } from "../client/src/view/list-view.ts";
 import {
@@ -85,6 +85,7 @@ function headView(page: Page): ViewElement {
     siteParts.style(page.site),
     h("link", { rel: "icon", href: assets.icon, type: "image/svg+xml" }),
     h("link", { rel: "canonical", href: pageUrl(query) }),
+    oembedLink(page),
     h("link", { rel: "alternate", href: feedUrlOf(page, "json"), type: "application/feed+json", title }),
     h("link", { rel: "alternate", href: feedUrlOf(page, "atom"), type: "application/atom+xml", title }),
     h("script", { type: "module", src: assets.pageJs }),
@@ -131,6 +132,15 @@ function mainView(page: Page): ViewElement {
 function ownLanguages(): Pick<PageData, "languages"> {
   if (regions === builtInRegions.regions) return {};
   return { languages: Object.fromEntries(regions.map(({ code }) => [code, mainLanguage(code)])) };
+}
+
+/** Where consumers of oEmbed find how to frame a page: absolute (oembed.com, section 4), or they would not. */
+export function oembedLink({ query }: Pick<Page, "query">): ViewElement | null {
+  const site = publicUrl();
+  if (site === null) return null;
+  const url = encodeURIComponent(site + pageUrl({ ...query, cursor: undefined }));
+  const href = `${site}${paths.oembed}?url=${url}`;
+  return h("link", { rel: "alternate", href, type: "application/json+oembed", title: "oEmbed" });
 }
 
 /** The parts that change with the list: the page's script makes them anew. */

@@ -24,11 +24,13 @@ import {
   explanationUrl,
   exportUrl,
   fieldSets,
+  frameSizes,
+  oembedUrl,
   type PageStart,
   type TrendingQuery,
   trendingUrl,
 } from "@trendvault/contract/queries";
-import { regionCodes, useRegions } from "@trendvault/contract/regions";
+import { publicUrl, regionCodes, useRegions } from "@trendvault/contract/regions";
 import { tokenMinute } from "@trendvault/contract/token";
 import { DatabaseUnreadable, DatabaseUnusable } from "../database/database-files.ts";
 import { GenerationWatcher } from "../database/generation-watcher.ts";
@@ -510,7 +512,10 @@ function pagesOf(query: TrendingQuery): string[] {
   const isFirst = query.category === undefined && query.cursor === undefined;
   const others = pageLanguages.filter((lang) => isFirst && lang !== mainLanguage(query.region));
   const embedded = query.cursor === undefined ? [pageUrl(query, paths.embed)] : [];
-  return [pageUrl(query), ...others.map((lang) => pageUrl({ ...query, lang })), ...embedded];
+  const all = [query, ...others.map((lang) => ({ ...query, lang }))];
+  const offered = query.cursor === undefined && publicUrl() !== null ? all : [];
+  const oembeds = offered.flatMap((page) => frameSizes.map((size) => oembedUrl(page, size)));
+  return [...all.map((page) => pageUrl(page)), ...embedded, ...oembeds];
 }
 
 /** A feed is of a first page. */

@@ -10,6 +10,7 @@ import {
   embedResource,
   feedResource,
   type HtmlSources,
+  oembedResource,
   pageResource,
 } from "../resources/pages.ts";
 import { Refusal, type Resource, type RouteName } from "../resources/resource.ts";
@@ -45,6 +46,7 @@ export function createRoutes({ documents, ...sources }: ResourceSources): FindRo
     [paths.trending, { name: "trending", resolve: ({ search }) => trendingResource(search, sources) }],
     [paths.page, { name: "page", resolve: ({ search }) => pageResource(search, sources) }],
     [paths.embed, { name: "page", resolve: ({ search }) => embedResource(search, sources) }],
+    [paths.oembed, { name: "page", resolve: ({ search }) => oembedResource(search, sources) }],
     [paths.aboutPage, { name: "page", resolve: withoutParameters(() => aboutPage(sources)) }],
     [paths.docs, { name: "page", resolve: withoutParameters(() => docsResource(sources.assets)) }],
     [paths.regions, { name: "regions", resolve: withoutParameters(() => regionsResource(sources.lists)) }],

@@ -6,8 +6,9 @@ import {
   pageLanguageOf,
   pageUrl,
 } from "@trendvault/contract/page";
+import { paths } from "@trendvault/contract/paths";
 import type { FeedQuery } from "@trendvault/contract/queries";
-import { ownRegions } from "@trendvault/contract/regions";
+import { ownRegions, publicUrl } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import type { Site } from "@trendvault/contract/site";
 import { writeAbout as writeAboutPage } from "@trendvault/page/about-view";
@@ -17,7 +18,8 @@ import { titleOf, writePage } from "@trendvault/page/page-view";
 import Builder from "fast-xml-builder";
 import { allMessages } from "../../../web/client/src/view/locales/all.ts";
 import { type Formats, formatsOf, type Messages } from "../../../web/client/src/view/locales/locale.ts";
-import { type Body, type TextAroundToken, textBody } from "./resource.ts";
+import { h, toHtml } from "../../../web/client/src/view/nodes.ts";
+import { type Body, jsonBody, type TextAroundToken, textBody } from "./resource.ts";
 
 /** What only pages and feeds need: words of eleven languages, templates, the XML writer. Loaded with the first of them. */
 export { ownRegions, useRegions } from "@trendvault/contract/regions";
@@ -55,6 +57,20 @@ const dataStart = '<script type="application/json" id="list-data">';
 export function writeAbout(page: Omit<Parameters<typeof writeAboutPage>[0], "messagesOf">): string {
   return writeAboutPage({ ...page, messagesOf: (language) => allMessages[language] });
 }
+
+/** Writes what oEmbed (oembed.com) says of a page: a frame of `size` pixels with the embedded one. */
+export function writeOembed(query: PageQuery, size: number): Body {
+  const language = pageLanguageOf(query);
+  const site = ownRegions?.site;
+  const title = titleOf({ messages: allMessages[language], formats: formatsOf(language), query, site });
+  const src = publicUrl() + pageUrl(query, paths.embed);
+  const html = toHtml(h("iframe", { src, width: size, height: size, title }));
+  const provider = { provider_name: site?.name, provider_url: publicUrl() };
+  const frame = { html, width: size, height: size, cache_age: oembedSeconds };
+  return jsonBody(JSON.stringify({ version: "1.0", type: "rich", title, ...provider, ...frame }));
+}
+
+const oembedSeconds = 86_400; // nothing in it is of the list
 
 /** Writes the feed of a list, in the main language of its region. */
 export function writeFeed(query: FeedQuery, list: TrendingPage): Body {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { refusalDetails } from "@trendvault/contract/http";
 import {
   feedUrl,
   isEmbedUrl,
@@ -13,12 +14,14 @@ import {
   type FeedAddress,
   type FeedQuery,
   missing,
+  oembedUrl,
   parseEmbedQuery,
   parseFeedQuery,
   parsePageQuery,
+  readOembed,
   type TrendingQuery,
 } from "@trendvault/contract/queries";
-import { ownRegions } from "@trendvault/contract/regions";
+import { ownRegions, publicUrl } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { styleOf } from "@trendvault/contract/site";
 import { type Assets, readManifest } from "@trendvault/page/manifest";
@@ -42,6 +45,23 @@ export function embedResource(search: string, sources: HtmlSources): Resource | 
   const { query, invalid } = parseEmbedQuery(`?${search}`);
   if (query === null) return Refusal.ofParameters(invalid);
   return pageAt(pageUrl(query, paths.embed), query, sources);
+}
+
+/** How a consumer of oEmbed frames a page. */
+export function oembedResource(search: string, sources: HtmlSources): Resource | Refusal {
+  const { search: page, size } = readOembed(`?${search}`);
+  const { query, invalid } = parseEmbedQuery(page);
+  if (query === null) return Refusal.ofParameters(invalid);
+  return {
+    url: oembedUrl(query, size),
+    route: "page",
+    read(generation) {
+      if (publicUrl() === null) return new Refusal("not-found", refusalDetails["not-found"]);
+      const { lang: _, ...list } = query;
+      const content = readTrending(list, generation, sources);
+      return content instanceof Refusal ? content : fixedContent(pageWriters().writeOembed(query, size));
+    },
+  };
 }
 
 function pageAt(url: string, query: TrendingQuery & PageQuery, sources: HtmlSources): Resource {

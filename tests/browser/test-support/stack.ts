@@ -88,6 +88,7 @@ const hourMs = 3_600_000;
 const testSite: SiteData = {
   name: "Kanal Eins",
   colours: { light: { accent: "#00629b" }, dark: { accent: "#7cc7ff" } },
+  public_url: "https://trending.example/",
   imprint_url: "https://site.example/imprint",
   privacy_url: "https://site.example/privacy",
   report_url: "https://site.example/report/{id}",
