@@ -429,3 +429,10 @@ SELECT source, retry_at, failure FROM source_schedules WHERE failure IS NOT NULL
 UNION ALL
 SELECT 'http:' || host, max(retry_at), coalesce(failure, 'The server asks for a pause.') FROM http_sources
 WHERE host IS NOT NULL AND retry_at > asked_at GROUP BY host;
+
+CREATE TABLE erased (
+  name_hash BLOB NOT NULL PRIMARY KEY CHECK (length(name_hash) = 32),
+  erased_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE erasure_key (key BLOB NOT NULL CHECK (length(key) = 32)) STRICT;

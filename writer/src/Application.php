@@ -39,6 +39,7 @@ final class Application extends ConsoleApplication
         'repair' => Commands\Repair::class,
         'remove' => Commands\Remove::class,
         'allow' => Commands\Allow::class,
+        'erase' => Commands\Erase::class,
         'check' => Commands\Check::class,
         'status' => Commands\Status::class,
         'explain' => Commands\Explain::class,

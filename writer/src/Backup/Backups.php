@@ -24,10 +24,10 @@ final readonly class BackupMaker
 
     /**
      * @param int $now UTC seconds
-     * @return int bytes that were stored
+     * @return array{key: string, bytes: int} of what was stored
      * @throws StoreFailure
      */
-    public function run(WorkFolder $folder, int $now): int
+    public function run(WorkFolder $folder, int $now): array
     {
         $path = $folder->file('backup.db');
         try {
@@ -38,9 +38,28 @@ final readonly class BackupMaker
             );
         }
         $payload = Payload::file($folder->gzip($path));
-        $this->store->putOnce(BackupName::of($now, $payload->name(), $this->keys)->key, $payload);
+        $key = BackupName::of($now, $payload->name(), $this->keys)->key;
+        $this->store->putOnce($key, $payload);
 
-        return $payload->bytes;
+        return ['key' => $key, 'bytes' => $payload->bytes];
+    }
+
+    /**
+     * Deletes all backups but this one.
+     *
+     * @throws StoreFailure
+     */
+    public function deleteOthers(string $key): int
+    {
+        $deleted = 0;
+        foreach (BackupList::of($this->store->client) as $backup) {
+            if ($backup->name->key !== $key) {
+                $this->store->client->delete($backup->name->key);
+                $deleted++;
+            }
+        }
+
+        return $deleted;
     }
 
     /**

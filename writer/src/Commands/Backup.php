@@ -58,14 +58,17 @@ final readonly class BackupStep
         return $this->backups->isDue($this->context->now());
     }
 
-    /** @return ?ExitCode null when all went well */
-    public function run(): ?ExitCode
+    /**
+     * @param bool $isOnly whether all others go, however new they are
+     * @return ?ExitCode null when all went well
+     */
+    public function run(bool $isOnly = false): ?ExitCode
     {
         $id = $this->backups->begin($this->context->now());
         $folder = null;
         try {
             $folder = WorkFolder::beside($this->context->settings->databasePath);
-            $this->backUp($folder, $id);
+            $this->backUp($folder, $id, $isOnly);
 
             return null;
         } catch (StoreFailure $failure) {
@@ -82,14 +85,14 @@ final readonly class BackupStep
     }
 
     /** @throws StoreFailure */
-    private function backUp(WorkFolder $folder, int $id): void
+    private function backUp(WorkFolder $folder, int $id, bool $isOnly): void
     {
         $started = hrtime(true);
         $maker = new BackupMaker($this->database, $this->settings->open(), $this->settings->keys);
-        $bytes = $maker->run($folder, $this->context->now());
+        ['key' => $key, 'bytes' => $bytes] = $maker->run($folder, $this->context->now());
         $seconds = (hrtime(true) - $started) / 1e9;
         $this->backups->finish($id, $bytes, $seconds);
-        $deleted = $maker->deleteOld($this->settings->retentionHours);
+        $deleted = $isOnly ? $maker->deleteOthers($key) : $maker->deleteOld($this->settings->retentionHours);
         $this->context->log->info(
             sprintf(
                 'Backed up into %s: %.1f MB, in %.1f s; %d old backups deleted.',

@@ -265,6 +265,7 @@ final readonly class IngestStep
     /** Null when the source was read to its end. */
     private function ingest(Source $source, SourceIngestion $ingestion, string $identity): ?ExitCode
     {
+        $started = $this->context->now();
         $bar = $this->context->progressBar("Reading {$source->name()}");
         $result = $ingestion->ingest(
             $source,
@@ -275,6 +276,10 @@ final readonly class IngestStep
         );
         $bar?->clear();
         $this->logResult($source->name(), $result);
+        if ($result['erased'] > 0) {
+            // What it named is in no folder of ours either.
+            new ErasedFiles($this->context, $this->database)->takeOut($started);
+        }
 
         return $result['failure'] === null ? null : $this->logFailure($source->name(), $result['failure']);
     }
@@ -286,7 +291,7 @@ final readonly class IngestStep
 
     /**
      * @param array{
-     *   counts: array<string, int>, rejections: array<string, int>, held: array<string, int>, left: int, report: ?string,
+     *   counts: array<string, int>, rejections: array<string, int>, held: array<string, int>, left: int, erased: int, report: ?string,
      *   seconds: float, ...
      * } $result of SourceIngestion
      */
@@ -303,9 +308,7 @@ final readonly class IngestStep
         if ($counts[Outcome::Allowed->value] === 0) {
             unset($counts[Outcome::Allowed->value]);
         }
-        if ($result['left'] > 0) {
-            $counts['left'] = $result['left'];
-        }
+        $counts += array_filter(['left' => $result['left'], 'erased' => $result['erased']]);
         $phrases = array_map(
             static fn(string $name, int $count): string => number_format($count) . " $name",
             array_keys($counts),

@@ -6,6 +6,8 @@ namespace TrendVault\Writer\Ingest;
 
 use SQLite3Stmt;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Erasures;
+use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Observations\Announcement;
 use TrendVault\Writer\Observations\Observation;
@@ -95,7 +97,11 @@ final class ObservationStore
     SQL;
     private const string LEAVE = 'DELETE FROM catalogue WHERE source = ?1 AND reading <> ?2';
 
+    private const string ANY_ERASED = 'SELECT 1 FROM erased LIMIT 1';
+
     private readonly SQLite3Stmt $addObservation;
+    /** Null where nothing was erased. */
+    private readonly ?Erasures $erasures;
     private readonly SQLite3Stmt $saveVelocity;
     private readonly SQLite3Stmt $saveCatalogue;
     private readonly SQLite3Stmt $announceAgain;
@@ -131,9 +137,28 @@ final class ObservationStore
         private readonly bool $allowLeaving = false,
     ) {
         $this->addObservation = $database->prepare(self::ADD_OBSERVATION);
+        $this->erasures = $database->value(self::ANY_ERASED) === null ? null : new Erasures($database);
         $this->saveVelocity = $database->prepare(self::SAVE_VELOCITY);
         $this->saveCatalogue = $database->prepare(self::SAVE_CATALOGUE);
         $this->announceAgain = $database->prepare(self::ANNOUNCE_AGAIN);
+    }
+
+    /** Whether a line, parsed or as it came, is about what was erased. */
+    public function isErased(Observation|Announcement|Removal|string $line): bool
+    {
+        return $this->erasures !== null &&
+            match (true) {
+                is_string($line) => $this->erasures->areIn($line),
+                $line instanceof Removal => $line->kind === RemovalKind::Video
+                    ? $this->erasures->hasVideo($line->name)
+                    : $this->erasures->hasChannel($line->name),
+                default => $this->erasures->hasVideo($line->videoId) ||
+                    $this->erasures->hasChannel(
+                        (string) ($line instanceof Observation
+                            ? $line->channel
+                            : $line->description['channel']),
+                    ),
+            };
     }
 
     /** From now on all is about a file or an answer of this source. */

@@ -57,6 +57,8 @@ final class SourceIngestion
     private array $nextRejections = [];
     /** @var array<string, int> its stored lines that hold their videos back, by the field that has a bad value */
     private array $held = [];
+    /** How many of its lines are about what was erased: they are as if they were not there. */
+    private int $erased = 0;
     /** How many videos left the catalogue of the source, which was complete. */
     private int $left = 0;
     /** Where the source keeps them itself; else from its first rejected line on. */
@@ -80,10 +82,10 @@ final class SourceIngestion
      * @param Closure(?float): void $progress is called after each batch with the share that was read, from 0 to 1
      * @param string $name whose lines they are
      * @return array{
-     *   counts: array<string, int>, rejections: array<string, int>, held: array<string, int>, left: int, report: ?string,
+     *   counts: array<string, int>, rejections: array<string, int>, held: array<string, int>, left: int, erased: int, report: ?string,
      *   seconds: float, failure: ?SourceFailure,
      * } the lines that were committed, also when the source failed later, by Outcome value and RejectionReason value; those
-     *   that hold their videos back, by field; how many videos left its catalogue; the file that says why lines were rejected, null when none was
+     *   that hold their videos back, by field; how many videos left its catalogue; how many of its lines are about what was erased; the file that says why lines were rejected, null when none was
      * @throws WriterException when a signal stops the run
      */
     public function ingest(Source $source, Closure $progress, string $name = ObservationStore::BY_HAND): array
@@ -102,7 +104,7 @@ final class SourceIngestion
     /**
      * @param Closure(?float): void $progress
      * @return array{
-     *   counts: array<string, int>, rejections: array<string, int>, held: array<string, int>, left: int, report: ?string,
+     *   counts: array<string, int>, rejections: array<string, int>, held: array<string, int>, left: int, erased: int, report: ?string,
      *   seconds: float, failure: ?SourceFailure,
      * }
      */
@@ -110,7 +112,7 @@ final class SourceIngestion
     {
         $started = hrtime(true);
         $this->counts = $this->rejections = $this->nextCounts = $this->nextRejections = [];
-        [$this->held, $this->left, $this->rejects] = [[], 0, null];
+        [$this->held, $this->left, $this->erased, $this->rejects] = [[], 0, 0, null];
         $report = null;
         $failure = self::attempt($source->claim(...));
         $isClaimed = $failure === null;
@@ -123,6 +125,7 @@ final class SourceIngestion
             'rejections' => $this->rejections,
             'held' => $this->held,
             'left' => $this->left,
+            'erased' => $this->erased,
             'report' => $report,
             'seconds' => $isClaimed ? (hrtime(true) - $started) / 1e9 : 0.0,
             'failure' => $failure,
@@ -262,7 +265,10 @@ final class SourceIngestion
             }
             try {
                 $parsed = $this->parser->parse($line);
-                if ($parsed instanceof Observation) {
+                if (is_object($parsed) && $this->store->isErased($parsed)) {
+                    $this->erased++;
+                    unset($this->lines[$index]);
+                } elseif ($parsed instanceof Observation) {
                     $observations[$index] = $parsed;
                     if ($parsed->describesVideo()) {
                         unset($this->lines[$index]); // Storing it cannot reject it any more.
@@ -279,6 +285,11 @@ final class SourceIngestion
                     $announcements[$index] = $parsed;
                 }
             } catch (RejectedLine $rejection) {
+                if ($this->store->isErased($line)) {
+                    $this->erased++;
+                    unset($this->lines[$index]);
+                    continue;
+                }
                 $this->reject($source, $this->numbers[$index], "$line\n", $rejection);
             }
         }

@@ -54,6 +54,26 @@ final readonly class ObjectRetention
     }
 
     /**
+     * Deletes what is of an older generation, whatever its age.
+     *
+     * @throws StoreFailure
+     */
+    public function deleteBefore(int $generation): void
+    {
+        $match = [];
+        foreach (self::NAMES as $folder => $names) {
+            $objects = iterator_to_array($this->store->list($folder), false);
+            foreach ($names as $name) {
+                foreach ($objects as $object) {
+                    if (preg_match($name, $object->key, $match) === 1 && (int) $match[1] < $generation) {
+                        $this->store->delete($object->key);
+                    }
+                }
+            }
+        }
+    }
+
+    /**
      * @param list<ListedObject> $objects
      * @return list<string> keys, the oldest generations first
      */

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Pull;
 
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Erasures;
 use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Sources\Edge\ClosedMinutes;
 
@@ -151,13 +152,16 @@ final readonly class ShardStore
             'SELECT settled_until FROM pull_regions WHERE region = ?',
             [$minutes->region()],
         );
-        $videos = [];
+        [$videos, $erasures] = [[], new Erasures($this->database)];
         foreach (
             $minutes->impressions
             as ['minute' => $minute, 'window' => $window, 'category' => $category, 'ranks' => $ranks]
         ) {
             $isLate = $minute <= $settledUntil;
             foreach ($ranks as [$rank, $video, $impressions, $clicks]) {
+                if ($erasures->hasVideo($video)) {
+                    continue;
+                }
                 $counts->add($impressions, $clicks, $isLate);
                 $sum = $videos["#$video"] ?? [0, 0, 0];
                 $videos["#$video"] = [$sum[0] + $impressions, $sum[1] + $clicks, max($sum[2], $minute)];

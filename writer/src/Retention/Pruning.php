@@ -116,16 +116,25 @@ final readonly class Pruning
         });
     }
 
-    /** One transaction each: a reader sees all of a generation or none of it. */
-    private function dropGenerations(int $retentionSeconds): int
+    /**
+     * One transaction each: a reader sees all of a generation or none of it.
+     *
+     * @param list<int> $generations
+     */
+    public function drop(array $generations): void
     {
-        $old = $this->database->integers(self::OLD_GENERATIONS, [$retentionSeconds]);
         $tables = $this->database->texts(self::TABLES_OF_A_GENERATION);
-        $this->database->withoutForeignKeys(function () use ($old, $tables): void {
-            foreach ($old as $id) {
+        $this->database->withoutForeignKeys(function () use ($generations, $tables): void {
+            foreach ($generations as $id) {
                 $this->database->transaction(fn() => $this->dropGeneration($id, $tables));
             }
         });
+    }
+
+    private function dropGenerations(int $retentionSeconds): int
+    {
+        $old = $this->database->integers(self::OLD_GENERATIONS, [$retentionSeconds]);
+        $this->drop($old);
 
         return count($old);
     }

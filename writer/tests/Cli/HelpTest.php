@@ -24,6 +24,7 @@ final class HelpTest extends TestCase
                 'check',
                 'completion',
                 'cron',
+                'erase',
                 'explain',
                 'help',
                 'ingest',

@@ -8,6 +8,7 @@ use Generator;
 use Override;
 use Psr\Clock\ClockInterface;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Erasures;
 use TrendVault\Writer\Sources\PlatformSource;
 use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Schedule;
@@ -314,6 +315,23 @@ final readonly class KnownPages
         });
     }
 
+    /**
+     * @param list<array<string, bool|int|string>> $videos
+     * @return list<array<string, bool|int|string>>
+     */
+    private function withoutErased(array $videos): array
+    {
+        $erasures = new Erasures($this->database);
+
+        return array_values(
+            array_filter(
+                $videos,
+                static fn(array $video): bool => !$erasures->hasVideo((string) ($video['id'] ?? '')) &&
+                    !$erasures->hasChannel((string) ($video['channel'] ?? '')),
+            ),
+        );
+    }
+
     /** @param array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>} $page */
     private function savePage(int $number, array $page): void
     {
@@ -330,7 +348,7 @@ final readonly class KnownPages
             $number,
             $page['etag'],
             $page['item_count'],
-            self::packed($page['videos']),
+            self::packed($this->withoutErased($page['videos'])),
         ]);
     }
 

@@ -1,0 +1,178 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Commands;
+
+use Override;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\PublishSettings;
+use TrendVault\Writer\Cli\WriterCommand;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Erasures;
+use TrendVault\Writer\Database\RemovalKind;
+use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Publication\GenerationFile;
+use TrendVault\Writer\Publication\ObjectRetention;
+use TrendVault\Writer\Retention\Erasure;
+use TrendVault\Writer\Sources\ErasedLines;
+use TrendVault\Writer\Sources\TakenFiles;
+use TrendVault\Writer\Store\StoreFailure;
+use TrendVault\Writer\WriterException;
+
+#[AsCommand('erase', 'Deletes all that is stored about a video or a channel, and keeps it from coming back')]
+final class Erase extends WriterCommand
+{
+    private const string HELP = <<<'TEXT'
+    For a request under GDPR Art. 17; it cannot be undone. Rows, lines in done/, rejected/ and what is being read, and the
+    generations that name it go. A new generation is published, and a new backup is made; all older ones go from the stores
+    of PUBLISH_URL and BACKUP_URL. What stays is a keyed hash, by which lines that name it are left out. It prints what it
+    cannot reach. After a failure give the same command again.
+    TEXT;
+    /** What is beyond reach, and for how long it stays there. */
+    private const string BEYOND = <<<'TEXT'
+    What this cannot reach:
+    - followers: GENERATION_RETENTION_HOURS after they have the new generation (delete their file sooner)
+    - the edge's caches: served for 12 minutes, and while sources fail for a day and two minutes (purge the zone); KV: a day
+      and two minutes after the last write (delete its keys); counters: ids for 49 hours, in Cloudflare's copies 30 days
+    - browsers: 90 seconds, and up to 60 pages that they keep for use without a network
+    - versions and copies that a bucket keeps of deleted objects; prefixes and buckets of earlier settings
+    - logs, copies of the database made by hand, files in spool folders and at sources, what others have copied
+
+    TEXT;
+
+    #[Override]
+    protected function configure(): void
+    {
+        $this->setHelp(self::HELP)
+            ->addOption('video', mode: InputOption::VALUE_REQUIRED, description: 'The id of the video')
+            ->addOption(
+                'channel',
+                mode: InputOption::VALUE_REQUIRED,
+                description: 'The channel\'s name, exactly: it, and all its videos',
+            );
+    }
+
+    #[Override]
+    protected function handle(InputInterface $input, Context $context): ExitCode
+    {
+        [$video, $channel] = [self::option($input, 'video'), self::option($input, 'channel')];
+        if (($video === null) === ($channel === null)) {
+            throw WriterException::usage('Nothing was erased: expected either --video ID or --channel NAME.');
+        }
+        $subject = RemovalSubject::read($video ?? (string) $channel, $channel !== null);
+
+        return $this->write(
+            $context,
+            static fn(Database $database): ExitCode => new EraseStep($context, $database)->run(
+                $subject->kind,
+                $subject->name,
+                self::BEYOND,
+            ),
+        );
+    }
+}
+
+/** Erases, in an order in which each step leaves nothing that the next one would bring back. */
+final readonly class EraseStep
+{
+    public function __construct(private Context $context, private Database $database) {}
+
+    /** @throws WriterException|StoreFailure */
+    public function run(RemovalKind $kind, string $name, string $beyond): ExitCode
+    {
+        $erasure = new Erasure($this->database, $kind, $name);
+        $erasure->begin($this->context->now());
+        if (new GenerationFile($this->database)->newestGeneration() !== null) {
+            new RankStep($this->context, $this->database)->run();
+        }
+        $rows = $erasure->deleteRows();
+        $files = new ErasedFiles($this->context, $this->database)->takeOut();
+        $isEmptied = $erasure->vacuum();
+        $failed = [$this->publish(), $this->backUp()];
+        $remarks = [
+            ...array_map(
+                static fn(
+                    string $path,
+                ): string => "$path cannot be read to its end: look into it and delete it.",
+                $files['unreadable'],
+            ),
+            ...array_map(
+                static fn(string $column): string => "Other rows have this text in $column.",
+                $erasure->found(),
+            ),
+            ...$isEmptied
+                ? []
+                : ['Another process keeps the WAL, which still names it: give the command again.'],
+        ];
+        $this->context->log->info(
+            "Erased {$rows['videos']} videos, {$rows['generations']} generations and {$files['lines']} lines in files.",
+            ['event' => 'erased', ...$rows, 'lines' => $files['lines']],
+        );
+        $this->context->write(
+            implode(array_map(static fn(string $remark): string => "$remark\n", $remarks)) . $beyond,
+        );
+
+        return array_find($failed, static fn(?ExitCode $code): bool => $code !== null) ??
+            ($isEmptied ? ExitCode::Ok : ExitCode::DatabaseBusy);
+    }
+
+    /** @throws WriterException */
+    private function publish(): ?ExitCode
+    {
+        $generation = new GenerationFile($this->database)->newestGeneration();
+        if ($generation === null || !PublishSettings::isSet($this->context->settings)) {
+            return null;
+        }
+        $failed = new PublishStep($this->context, $this->database)->run();
+        if ($failed !== null) {
+            return $failed;
+        }
+        try {
+            $store = PublishSettings::of($this->context->settings)->open()->client;
+            new ObjectRetention($store, [])->deleteBefore($generation);
+
+            return null;
+        } catch (StoreFailure $failure) {
+            $this->context->log->error($failure->getMessage(), ['event' => 'store_failed']);
+
+            return ExitCode::SourceFailed;
+        }
+    }
+
+    /** @throws WriterException */
+    private function backUp(): ?ExitCode
+    {
+        return $this->context->settings->sourceText('BACKUP_URL') === null
+            ? null
+            : new BackupStep($this->context, $this->database)->run(isOnly: true);
+    }
+}
+
+/** The files of lines beside the database. */
+final readonly class ErasedFiles
+{
+    public function __construct(private Context $context, private Database $database) {}
+
+    /**
+     * @param int $since UTC seconds; files that came before are left alone
+     * @return array{lines: int, unreadable: list<string>}
+     */
+    public function takeOut(int $since = 0): array
+    {
+        $settings = $this->context->settings;
+        $taken = new TakenFiles($settings->databasePath, $settings->rejectedFolder());
+        $lines = new ErasedLines(new Erasures($this->database));
+        $result = ['lines' => 0, 'unreadable' => []];
+        foreach ([$taken->reading, $taken->done, $taken->rejected] as $folder) {
+            $ofThis = $lines->takeOutOf($folder, $since);
+            $result['lines'] += $ofThis['lines'];
+            $result['unreadable'] = [...$result['unreadable'], ...$ofThis['unreadable']];
+        }
+
+        return $result;
+    }
+}

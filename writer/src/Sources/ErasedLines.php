@@ -1,0 +1,70 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Sources;
+
+use TrendVault\Writer\Database\Erasures;
+
+/** Takes the lines that name what was erased out of files that were read. */
+final readonly class ErasedLines
+{
+    public function __construct(private Erasures $erasures) {}
+
+    /**
+     * @param int $since UTC seconds; files that came to the folder before are left alone
+     * @return array{lines: int, unreadable: list<string>} how many lines were taken out, and the files that could not be read whole
+     */
+    public function takeOutOf(string $folder, int $since = 0): array
+    {
+        [$lines, $unreadable] = [0, []];
+        foreach (is_dir($folder) ? NdjsonFile::in($folder) : [] as $name) {
+            $path = "$folder/$name";
+            if (!is_file($path) || (int) filectime($path) < $since) {
+                continue;
+            }
+            $taken = $this->rewrite($path);
+            $lines += (int) $taken;
+            if ($taken === null) {
+                $unreadable[] = $path;
+            }
+        }
+
+        return ['lines' => $lines, 'unreadable' => $unreadable];
+    }
+
+    /** @return ?int the lines that were taken out; null when it cannot be read to its end, or replaced */
+    private function rewrite(string $path): ?int
+    {
+        $temporary = "$path.erasing";
+        try {
+            $taken = $this->copy($path, $temporary);
+
+            return $taken === null || $taken === 0 || @rename($temporary, $path) ? $taken : null;
+        } catch (SourceFailure) {
+            return null;
+        } finally {
+            @unlink($temporary);
+        }
+    }
+
+    /** @throws SourceFailure when it is damaged */
+    private function copy(string $path, string $target): ?int
+    {
+        $isPacked = @file_get_contents($path, length: strlen(GzipMember::MAGIC)) === GzipMember::MAGIC;
+        $to = @fopen(($isPacked ? 'compress.zlib://' : '') . $target, 'wb');
+        $taken = 0;
+        foreach (new NdjsonFile($path)->lines() as $line) {
+            if (is_string($line) && $this->erasures->areIn($line)) {
+                $taken++;
+                continue;
+            }
+            $bytes = is_string($line) ? "$line\n" : $line[0];
+            if ($to === false || @fwrite($to, $bytes) !== strlen($bytes)) {
+                return null;
+            }
+        }
+
+        return $to !== false && fclose($to) ? $taken : null;
+    }
+}
