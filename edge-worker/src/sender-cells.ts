@@ -59,7 +59,7 @@ export class SenderCells {
     const share = ratio / (1 + ratio);
     const likely = (of(counted) - of(counted, cell) + 1) * Math.max(ratio, 1 / cellCount);
     const most = isSuspect(video)
-      ? 2 * of(told.slice(0, cellCount).sort(), cellCount / 8 - 1) * share * cellCount // an eighth of the cells has no more
+      ? 2 * of(told.slice(0, cellCount).sort(), cellCount / 16 - 1) * share * cellCount // a hundred senders leave an eighth empty, mostly
       : 1.3 + 1.5 * likely + 2 * Math.sqrt(likely);
     if (tells && of(first) < firstClicks) {
       add(first, cell);

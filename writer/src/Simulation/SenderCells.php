@@ -130,12 +130,12 @@ final class CellSums
         return $this->cells[$cell];
     }
 
-    /** What an eighth of the cells does not exceed. */
+    /** What a sixteenth of the cells does not exceed. */
     public function least(): int
     {
         $cells = $this->cells;
         sort($cells);
 
-        return $cells[intdiv(SenderCells::CELLS, 8) - 1];
+        return $cells[intdiv(SenderCells::CELLS, 16) - 1];
     }
 }
