@@ -1,3 +1,4 @@
+import { windowHours } from "@trendvault/contract/lists";
 import {
   feedTypes,
   feedUrl,
@@ -17,7 +18,12 @@ import type { Assets } from "@trendvault/page/manifest";
 import { titleOf, writePage } from "@trendvault/page/page-view";
 import Builder from "fast-xml-builder";
 import { allMessages } from "../../../web/client/src/view/locales/all.ts";
-import { type Formats, formatsOf, type Messages } from "../../../web/client/src/view/locales/locale.ts";
+import {
+  type Formats,
+  formatsOf,
+  type Messages,
+  nameWindow,
+} from "../../../web/client/src/view/locales/locale.ts";
 import { h, toHtml } from "../../../web/client/src/view/nodes.ts";
 import { type Body, jsonBody, type TextAroundToken, textBody } from "./resource.ts";
 
@@ -78,7 +84,8 @@ export function writeFeed(query: FeedQuery, list: TrendingPage): Body {
   const messages = allMessages[language];
   const formats = formatsOf(language);
   const site = ownRegions?.site;
-  const title = titleOf({ messages, formats, query, site });
+  const ahead = nameWindow(windowHours[query.window], { messages, formats });
+  const title = `${titleOf({ messages, formats, query, site })} · ${ahead}`; // a reader may have several of a region
   const entries = list.items.map((item) => describeEntry(item, messages, formats));
   const text =
     query.form === "json"

@@ -247,6 +247,14 @@ describe("a feed", () => {
       await origin.open({ VIDEO_URL: "https://site.example/watch/{id}" });
     });
 
+    test("has a title of its own for each window and category", async () => {
+      const queries = ["", "?window=now", "?window=now&category=Kids%27+TV"];
+      const feeds = await Promise.all(queries.map((query) => textOf(`/feeds/PL.json${query}`)));
+      const titles = feeds.map((text) => (JSON.parse(text) as JsonFeed).title);
+      expect(new Set(titles).size).toBe(3);
+      expect(titles[2]).toContain("Kids' TV");
+    });
+
     test("says how fast views grow, and nothing of those that nobody counted", async () => {
       const { items } = JSON.parse(await textOf("/feeds/pl.json")) as JsonFeed;
       expect(items[1]?.content_text).toMatch(/^2\. \d\S* \p{L}+/u);
