@@ -123,6 +123,31 @@ test("what is in the bundle is what the origin answers by HTTP, with the same fi
   expect(compared).toBeGreaterThan(500);
 });
 
+test("it says by oEmbed how to frame each first page, where the site has a public address", async () => {
+  const file = join(builder.folder, "site.json");
+  await Bun.write(file, JSON.stringify({ site: { name: "Kanal", public_url: "https://lists.example/" } }));
+  const settings = readSettings({ ...testEnvironment, ...env, DB_PATH: builder.path, REGIONS_FILE: file });
+  const path = join(builder.folder, "offered.bundle");
+  try {
+    const options = { settings, output: path, now: testTime, processes: 1, program, onProgress() {} };
+    const offered = await openBundle(path, await renderBundle(options));
+    for (const target of [
+      "/oembed?region=GB",
+      "/oembed?region=GB&lang=pl&maxwidth=500",
+      "/oembed?region=PL&window=now&category=Kids%27%20TV&maxwidth=300",
+    ]) {
+      const document = await offered.read(target);
+      const src = `https://lists.example${target.replace("oembed", "embed").replace(/&maxwidth=\d+/, "")}`;
+      expect(JSON.parse(new TextDecoder().decode(document?.body)).html).toContain(
+        ` src="${src.replaceAll("&", "&amp;")}"`,
+      );
+    }
+  } finally {
+    useRegions(null);
+  }
+  expect(await bundle.read("/oembed?region=GB")).toBeNull();
+});
+
 test("every link of every document leads to a document, but for further pages in a further language", async () => {
   found ??= crawl();
   const missing = (await found).filter((document) => "missing" in document).map(({ target }) => target);
