@@ -7,7 +7,7 @@ import { RequestHandler } from "./http/request-handler.ts";
 import { createRoutes, type FindRoute } from "./http/routes.ts";
 import type { Logger } from "./log.ts";
 import { createDocuments } from "./resources/documents.ts";
-import { PageAssets } from "./resources/pages.ts";
+import { type FailurePage, failurePage, PageAssets } from "./resources/pages.ts";
 import { videoLinks } from "./resources/trending.ts";
 import { Builder } from "./serving/builder.ts";
 import { Counters, type CounterValues } from "./serving/counters.ts";
@@ -120,12 +120,12 @@ export async function assembleOrigin(
   const lists = new ListReader(watcher);
   const counters = new Counters();
   const onBuilt = (seconds: number) => counters.countBuild(seconds);
-  const { findRoute, builder } = await assembleAnswers(settings, { lists, clock, onBuilt });
+  const { builder, ...answers } = await assembleAnswers(settings, { lists, clock, onBuilt });
   const cache = new ResponseCache(builder, counters);
   const scheduler = new SnapshotScheduler({ watcher, cache, builder, lists, log });
   scheduler.tick(clock());
   const { edgeKeys } = settings;
-  const handler = new RequestHandler({ cache, counters, findRoute, edgeKeys, clock, log });
+  const handler = new RequestHandler({ cache, counters, ...answers, edgeKeys, clock, log });
   return { watcher, lists, counters, cache, scheduler, handler, log };
 }
 
@@ -146,7 +146,7 @@ export function listen(origin: Origin, { host, port, answer = origin.answer }: L
 }
 
 /** What answers are made of: the same for the origin, which serves them, and for bundles, which hold them. */
-type AnswerParts = { findRoute: FindRoute; builder: Builder };
+type AnswerParts = { findRoute: FindRoute; builder: Builder; failurePage: FailurePage };
 
 type AnswerOptions = {
   lists: ListReader;
@@ -162,14 +162,15 @@ export async function assembleAnswers(
 ): Promise<AnswerParts> {
   const keys = await signingKeysOf(settings);
   const factory = new RepresentationFactory(keys.responses.kid, () => Math.floor(clock() / 1000));
+  const assets = new PageAssets();
   const findRoute = createRoutes({
     lists,
     documents: createDocuments(keys.publicKeys, settings.regions),
     linkOf: videoLinks(settings.videoUrl),
-    assets: new PageAssets(),
+    assets,
     thumbHosts: settings.thumbHosts,
   });
-  return { findRoute, builder: new Builder(keys, { factory, onBuilt }) };
+  return { findRoute, builder: new Builder(keys, { factory, onBuilt }), failurePage: failurePage(assets) };
 }
 
 /** @throws Error when the edge's key is the origin's own */

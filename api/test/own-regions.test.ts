@@ -96,6 +96,45 @@ test("pages and feeds have what the site says of itself, and their policy allows
   origin.watcher.close();
 });
 
+test("a person who goes wrong sees a page of the site in a language of their browser, and a program a problem", async () => {
+  const builder = publish(["GB"]);
+  const site = { name: "Kanal", colours: { light: { accent: "#00629b" } } };
+  const origin = await openTestOrigin(builder.path, { REGIONS_TABLE: JSON.stringify({ site }) });
+  const accept = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8";
+  const cases: [string, string, number, string][] = [
+    ["/nothing", "xx, de-AT;q=0.9, en", 404, "Hier ist nichts"],
+    ["/assets/page-00000000.js", "fr", 404, "Il n’y a rien ici"],
+    ["/?region=XX", "", 400, "This address is not understood"],
+    ["/?region=GB&cursor=9-24", "pl", 410, "Teraz nie można tego pokazać"],
+  ];
+  for (const [path, languages, status, title] of cases) {
+    const page = await origin.ask(path, { headers: { accept, "accept-language": languages } });
+    const html = await page.text();
+    expect([path, page.status, page.headers.get("content-type")]).toEqual([
+      path,
+      status,
+      "text/html; charset=utf-8",
+    ]);
+    expect(html).toContain(`<h1>${title}</h1>`);
+    expect(html).toContain(">Kanal</a>");
+    expect(page.headers.get("content-security-policy")).toContain("'sha256-");
+    expect([page.headers.get("cache-control"), page.headers.get("signature")]).toEqual(["no-store", null]);
+    expect(page.headers.get("vary")).toBe("Accept, Accept-Language");
+    const problem = await origin.ask(path);
+    expect([problem.status, problem.headers.get("content-type")]).toEqual([
+      status,
+      "application/problem+json",
+    ]);
+    expect(problem.headers.get("vary")).toBe("Accept");
+  }
+  const api = await origin.ask("/api/nothing", { headers: { accept } });
+  expect([api.headers.get("content-type"), api.headers.get("vary")]).toEqual([
+    "application/problem+json",
+    null,
+  ]);
+  origin.watcher.close();
+});
+
 test("SIGHUP reads the file of the regions again; one with a mistake leaves those of before", async () => {
   const builder = publish(["GB", "PL"]);
   const file = join(builder.folder, "regions.json");
@@ -116,8 +155,8 @@ test("SIGHUP reads the file of the regions again; one with a mistake leaves thos
   writeFileSync(file, JSON.stringify({ default: "PL", regions: [pl], site: { name: "Kanal" } }));
   running.kill("SIGHUP");
   await until(async () => (await codes().catch(() => "")) === "PL");
-  const page = await fetch(`${running.url}?region=PL`, { keepalive: false });
-  expect(await page.text()).toContain("– Kanal</title>");
+  const page = async () => (await fetch(`${running.url}?region=PL`, { keepalive: false })).text();
+  await until(async () => (await page().catch(() => "")).includes("– Kanal</title>")); // the worker before may answer, too
   await until(async () => (await running.readiness()).status === "ok");
 }, 1_200_000);
 

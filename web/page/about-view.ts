@@ -67,6 +67,49 @@ export function writeAbout({ making, assets, policy, site, messagesOf }: AboutPa
   )}`;
 }
 
+type FailurePage = {
+  status: number;
+  language: PageLanguage;
+  messages: Messages;
+  assets: Assets;
+  policy: string;
+};
+
+/** The HTML of what a person sees who goes wrong. */
+export function writeFailure(failure: FailurePage & { site: Site | undefined }): string {
+  const { status, language, messages, assets, policy, site } = failure;
+  const sentences: Record<number, string> = { 400: messages.badAddress, 404: messages.nothingHere };
+  const title = sentences[status] ?? messages.notNow;
+  return `<!doctype html>${toHtml(
+    h(
+      "html",
+      { lang: language },
+      h(
+        "head",
+        {},
+        headStart({ generatedAt: "", policy }),
+        h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
+        h("title", {}, title),
+        h("link", { rel: "stylesheet", href: assets.pageCss }),
+        siteParts.style(site),
+        h("link", { rel: "icon", href: assets.icon, type: "image/svg+xml" }),
+      ),
+      h(
+        "body",
+        {},
+        h(
+          "main",
+          { class: "prose" },
+          siteParts.brand(site),
+          h("h1", {}, title),
+          h("p", {}, h("a", { href: paths.page }, messages.aboutBack)),
+        ),
+        h("footer", { class: "foot" }, h("p", { class: "links" }, siteParts.links(site ?? {}, messages))),
+      ),
+    ),
+  )}`;
+}
+
 function contentOf(said: Said): ViewElement[] {
   const { making, site, messages, formats } = said;
   const { channel_limit: limit, impressions_counted: isCounted } = making;

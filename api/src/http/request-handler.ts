@@ -14,6 +14,7 @@ import { acceptedSignatures, edgeMinute, edgeSignatureHeader } from "@trendvault
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { DatabaseUnreadable } from "../database/database-files.ts";
 import type { Logger } from "../log.ts";
+import type { FailurePage } from "../resources/pages.ts";
 import { notStoredFields, Refusal, type Resource, type RouteName } from "../resources/resource.ts";
 import type { CacheEntry } from "../serving/builder.ts";
 import type { Counters } from "../serving/counters.ts";
@@ -26,6 +27,7 @@ type RequestHandlerParts = {
   cache: ResponseCache;
   counters: Counters;
   findRoute: FindRoute;
+  failurePage: FailurePage;
   /** Null: requests need no signature of the edge. */
   edgeKeys: KeyRing | null;
   /** Unix time in milliseconds. */
@@ -56,14 +58,44 @@ export class RequestHandler {
   }
 
   answer(request: Request): Response | Promise<Response> {
-    if (this.#isDraining || request.method !== "GET") return this.#answerSlowly(request);
-    if (this.#isFromEdge !== null && !this.#isFromEdge(request)) return this.#answerSlowly(request);
+    if (this.#isDraining || request.method !== "GET") return this.#answerPerson(request);
+    if (this.#isFromEdge !== null && !this.#isFromEdge(request)) return this.#answerPerson(request);
     const entry = this.#cache.lookUp(request.url);
-    if (entry === undefined) return this.#answerSlowly(request);
+    if (entry === undefined) return this.#answerPerson(request);
     const encoding = this.#chooseEncoding(request.headers.get("accept-encoding"));
     const representation = encoding === null ? undefined : entry.current.representations[encoding];
-    if (representation === undefined) return this.#answerSlowly(request);
+    if (representation === undefined) return this.#answerPerson(request);
     return send(representation, request, entry);
+  }
+
+  /** The same, where a person who goes wrong sees a page: not behind an edge, which asks for JSON. */
+  #answerPerson(request: Request): Response | Promise<Response> {
+    const answer = this.#answerSlowly(request);
+    if (this.#isFromEdge !== null) return answer;
+    return answer instanceof Promise
+      ? answer.then((response) => this.#forPerson(request, response))
+      : this.#forPerson(request, answer);
+  }
+
+  #forPerson({ url, headers }: Request, response: Response): Response {
+    if (response.headers.get("content-type") !== problemContentType) return response;
+    if (splitTarget(url).path.startsWith("/api/")) return response;
+    response.headers.append("vary", "Accept");
+    if (!headers.get("accept")?.includes("text/html")) return response;
+    const { bytes, contentType, fields } = this.#parts.failurePage(
+      response.status,
+      headers.get("accept-language"),
+    );
+    const page = new Response(bytes, {
+      status: response.status,
+      headers: { "content-type": contentType, ...notStoredFields, ...fields },
+    });
+    for (const name of ["vary", "allow", "retry-after", "connection"]) {
+      const value = response.headers.get(name);
+      if (value !== null) page.headers.set(name, value);
+    }
+    page.headers.append("vary", "Accept-Language");
+    return page;
   }
 
   /** The answer to a request that failed before `answer`, or in it: of a request that may name a visitor nothing is logged. */

@@ -2,6 +2,7 @@ import { windowHours } from "@trendvault/contract/lists";
 import {
   feedTypes,
   feedUrl,
+  findPageLanguage,
   mainLanguage,
   type PageQuery,
   pageLanguageOf,
@@ -12,7 +13,7 @@ import type { FeedQuery } from "@trendvault/contract/queries";
 import { ownRegions, publicUrl } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import type { Site } from "@trendvault/contract/site";
-import { writeAbout as writeAboutPage } from "@trendvault/page/about-view";
+import { writeAbout as writeAboutPage, writeFailure } from "@trendvault/page/about-view";
 import { writeEmbed } from "@trendvault/page/embed-view";
 import type { Assets } from "@trendvault/page/manifest";
 import { titleOf, writePage } from "@trendvault/page/page-view";
@@ -77,6 +78,22 @@ export function writeOembed(query: PageQuery, size: number): Body {
 }
 
 const oembedSeconds = 86_400; // nothing in it is of the list
+
+/** Writes what a person sees who goes wrong, in the first language that their browser asks for and the page has. */
+export function writeFailurePage(
+  status: number,
+  { languages, ...others }: { languages: string | null; assets: Assets; policy: string },
+): string {
+  const tags = languages?.split(",").map((part) => /^\s*([a-z]{2})\b/i.exec(part)?.[1]?.toLowerCase()) ?? [];
+  const language = findPageLanguage(tags.find((tag) => findPageLanguage(tag) !== undefined)) ?? "en";
+  return writeFailure({
+    status,
+    language,
+    messages: allMessages[language],
+    site: ownRegions?.site,
+    ...others,
+  });
+}
 
 /** Writes the feed of a list, in the main language of its region. */
 export function writeFeed(query: FeedQuery, list: TrendingPage): Body {

@@ -27,7 +27,15 @@ import { styleOf } from "@trendvault/contract/site";
 import { type Assets, readManifest } from "@trendvault/page/manifest";
 import type { Generation } from "../database/store.ts";
 import { readAbout, sourcesOf } from "./about.ts";
-import { type Content, fixedContent, Refusal, type Resource, TokenContent, textBody } from "./resource.ts";
+import {
+  type Body,
+  type Content,
+  fixedContent,
+  Refusal,
+  type Resource,
+  TokenContent,
+  textBody,
+} from "./resource.ts";
 import { type PageSources, readTrending } from "./trending.ts";
 
 /** What pages of people are made from. `thumbHosts` are those whose pictures they show. */
@@ -160,6 +168,20 @@ export function docsResource(assets: PageAssets): Resource {
       const body = textBody(pageWriters().writeDocs(assets.paths), htmlContentType);
       return fixedContent({ ...body, fields: pageFields({ policy: policies.docs }, paths.docs) });
     },
+  };
+}
+
+/** Makes of a status and the languages of a browser (Accept-Language) the page of a person who goes wrong. */
+export type FailurePage = (
+  status: number,
+  languages: string | null,
+) => Pick<Body, "bytes" | "contentType" | "fields">;
+
+export function failurePage(assets: PageAssets): FailurePage {
+  return (status, languages) => {
+    const policy = policyOf([]);
+    const html = pageWriters().writeFailurePage(status, { languages, assets: assets.paths, policy });
+    return { ...textBody(html, htmlContentType), fields: pageFields({ policy }, paths.page) };
   };
 }
 
