@@ -91,7 +91,10 @@ test("pages and feeds have what the site says of itself, and their policy allows
   expect(page).toContain('href="https://site.example/report/gb1?from=list"');
   expect(page).toContain("Pictures come from img.example, where your address is seen.");
   const feed = await (await origin.ask("/feeds/GB.json")).json();
-  expect(feed).toMatchObject({ title: "Trending: United Kingdom – Kanal <Eins>", icon: site.logo });
+  expect(feed).toMatchObject({
+    title: "Trending: United Kingdom – Kanal <Eins> · Next 24 hours",
+    icon: site.logo,
+  });
   expect(await (await origin.ask("/feeds/GB.atom")).text()).toContain("<name>Kanal &lt;Eins&gt;</name>");
   origin.watcher.close();
 });
