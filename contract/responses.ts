@@ -49,6 +49,22 @@ const countries = z.strictObject({ allowed: countryCodes, excluded: countryCodes
     "Where it may be played (ISO 3166-1 alpha-2), only where that is not everywhere; the player decides",
 });
 
+/** Of what an editor placed at its rank. */
+const placement = {
+  placed_by: z.enum(["editor", "sponsor"]).optional().meta({
+    description:
+      "Only where the rank is not the score's: who placed the video there. It is beside the limit by channel; `sponsor` is an advertisement, to be labelled as one",
+  }),
+  sponsor: z
+    .strictObject({ name: z.string(), paid_by: z.string() })
+    .optional()
+    .meta({ description: "On whose behalf it is shown, and who paid for it" }),
+  model_rank: rank
+    .nullable()
+    .optional()
+    .meta({ description: "Of a placed video: the rank that its score gives it; null where that is none" }),
+};
+
 const languageOfList = z
   .string()
   .optional()
@@ -61,7 +77,8 @@ const scoreUnit = z.enum(["views", "mixed", "clicks"]).meta({
 
 const expectations = {
   score: z.number().min(0).meta({
-    description: "What orders the list, before the limit by channel; in the unit that `score_unit` says",
+    description:
+      "What orders the list, before the limit by channel and what editors placed; in the unit that `score_unit` says",
   }),
   expected_views: z.number().min(0).nullable().meta({
     description:
@@ -90,6 +107,7 @@ const TrendingItem = z
     thumbs,
     url,
     countries,
+    ...placement,
   })
   .meta({ id: "TrendingItem" });
 
@@ -104,7 +122,10 @@ const TrendingChartItem = z
   .meta({ id: "TrendingChartItem" });
 
 const TrendingSnippet = z
-  .strictObject({ id: videoId, rank, title: z.string(), channel: z.string(), thumbs, url, countries })
+  .strictObject({
+    ...{ id: videoId, rank, title: z.string(), channel: z.string(), thumbs, url, countries },
+    ...placement,
+  })
   .meta({ id: "TrendingSnippet" });
 
 /** A page with items of one shape. */
@@ -177,6 +198,7 @@ const Video = z
           rank,
           ...expectations,
           score_unit: scoreUnit,
+          ...placement,
         }),
       )
       .meta({
@@ -312,6 +334,7 @@ const Explanation = z
         }),
         ...expectations,
         score_unit: scoreUnit,
+        ...placement,
       })
       .nullable()
       .meta({ description: "Null when it is not in this list" }),

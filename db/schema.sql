@@ -98,7 +98,7 @@ CREATE TABLE trending (
   views INTEGER NOT NULL CHECK (views >= 0),
   views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0),
   previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0),
-  previous_rank INTEGER CHECK (previous_rank >= 1), expected_views REAL CHECK (expected_views >= 0), -- about an hour before; null when it was not in the list, or nothing is known
+  previous_rank INTEGER CHECK (previous_rank >= 1), expected_views REAL CHECK (expected_views >= 0), placed TEXT CHECK (json_valid(placed)), placed_until INTEGER, -- about an hour before; null when it was not in the list, or nothing is known
   PRIMARY KEY (generation, region, window, category, rank)
 ) STRICT, WITHOUT ROWID;
 
@@ -436,3 +436,28 @@ CREATE TABLE erased (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE erasure_key (key BLOB NOT NULL CHECK (length(key) = 32)) STRICT;
+
+CREATE TABLE editorial (
+  id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+  text TEXT, -- JSON; null before the first
+  read_at INTEGER,
+  failed_at INTEGER,
+  failure TEXT
+) STRICT;
+
+CREATE INDEX trending_by_end ON trending (placed_until) WHERE placed_until IS NOT NULL;
+
+CREATE TABLE placed_ranks (
+  region TEXT NOT NULL REFERENCES regions (code),
+  window TEXT NOT NULL,
+  category TEXT NOT NULL, -- the list's name
+  rank INTEGER NOT NULL,
+  video_id TEXT NOT NULL,
+  first_at INTEGER NOT NULL, -- of the first and the last generation with it
+  last_at INTEGER NOT NULL,
+  model_rate REAL, -- clicks per impression of the video that would be there; null where that is not known
+  impressions REAL NOT NULL DEFAULT 0,
+  clicks REAL NOT NULL DEFAULT 0,
+  model_clicks REAL NOT NULL DEFAULT 0, -- at the same impressions
+  PRIMARY KEY (region, window, category, rank, video_id)
+) STRICT, WITHOUT ROWID;

@@ -63,6 +63,13 @@ export const alertCases: readonly AlertCase[] = [
     firing: 11,
   },
   {
+    alert: "TrendVaultEditorialRefused",
+    fault: "the editorial file is wrong",
+    broken: { [names.editorialFailed]: always(1) },
+    quiet: 4,
+    firing: 6,
+  },
+  {
     alert: "TrendVaultStoreBehind",
     fault: "the store fails in each run, and no source does",
     broken: {

@@ -228,7 +228,7 @@ export class WatchedSystem {
       METRICS_FILE: this.writerMetrics,
       BACKUP_URL: "s3://trendvault/backups",
       EDGE_KEYS: `file:${this.edgeKeys}`,
-      PUBLISH_TIMEOUT_SECONDS: "300", // a busy machine
+      STORE_TIMEOUT_SECONDS: "300", // a busy machine
     });
     const collectors = ["--collector.disable-defaults", "--collector.filesystem", "--collector.textfile"];
     const machine = await this.#serve("prometheus-node-exporter", [

@@ -22,10 +22,10 @@ function settings(): string[] {
 }
 
 test("a settings file with a name that is not known is told so, with the nearest that is", () => {
-  const { code, said } = check("PORT=3000", "SIGNING_KEY=x", "  export PUBLISH_TIMEOUT_SECOND=1", "# KEEP=1");
+  const { code, said } = check("PORT=3000", "SIGNING_KEY=x", "  export STORE_TIMEOUT_SECOND=1", "# KEEP=1");
   expect(said).toEqual([
     "SIGNING_KEY is not a setting; the nearest is SIGNING_KEYS.",
-    "PUBLISH_TIMEOUT_SECOND is not a setting; the nearest is PUBLISH_TIMEOUT_SECONDS.",
+    "STORE_TIMEOUT_SECOND is not a setting; the nearest is STORE_TIMEOUT_SECONDS.",
   ]);
   expect(code).toBe(2);
 });

@@ -92,7 +92,7 @@ export async function withStore(
     PUBLISH_URL: publishInto,
     S3_ENDPOINT_URL: `http://${HOST}:${edgePort}`,
     S3_ACCESS_KEY_ID: env.S3_SECRET_ACCESS_KEY ?? "", // the local store looks at no more
-    PUBLISH_TIMEOUT_SECONDS: "600", // beside an edge and visitors on one machine
+    STORE_TIMEOUT_SECONDS: "600", // beside an edge and visitors on one machine
     RENDER_COMMAND: render.join(" "),
     EDGE_SIGNING_PUBLIC_KEYS: x,
   };

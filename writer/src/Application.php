@@ -40,6 +40,8 @@ final class Application extends ConsoleApplication
         'remove' => Commands\Remove::class,
         'allow' => Commands\Allow::class,
         'erase' => Commands\Erase::class,
+        'pin' => Commands\Pin::class,
+        'editorial' => Commands\Editorial::class,
         'check' => Commands\Check::class,
         'status' => Commands\Status::class,
         'explain' => Commands\Explain::class,

@@ -70,8 +70,9 @@ test.each([
 
 test("the places of a video are looked up by its id, not by reading the generation", () => {
   const builder = new DatabaseBuilder();
+  const placed = { isOver: (at: string) => `trending.placed_until <= ${at}`, column: () => "NULL" };
   const plan = builder.database
-    .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${placesSql("NULL")}`)
+    .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${placesSql("NULL", placed)}`)
     .all();
   builder.remove();
   expect(plan.map(({ detail }) => detail)).toEqual([

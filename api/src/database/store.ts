@@ -239,14 +239,24 @@ const isRemovedSql = `EXISTS (SELECT 1 FROM removals)
  * SQL: whether the row of `videos` may not be shown at a time (Unix seconds), whose parameter is given. Some columns are
  * NULL while the writer has not made them: a migration may come while the database is open.
  */
-type IsHidden = { at(parameter: string): string; column(name: "available_until" | "countries"): string };
+type IsHidden = {
+  at(parameter: string): string;
+  column(name: "available_until" | "countries"): string;
+  /** Of the row of `trending`, the same: an editor placed the video, and that is over. */
+  placed: { isOver(at: string): string; column(name: "placed" | "placed_until"): string };
+};
 
 /** What is hidden at a time (Unix seconds). */
 type Hiding = { isHidden: IsHidden; at: number };
 
 function findHidden(database: Database): IsHidden {
   const isThere = findColumn(database, "videos", "held_because");
+  const canPlace = findColumn(database, "trending", "placed");
   return {
+    placed: {
+      isOver: (at) => (canPlace() ? `ifnull(trending.placed_until <= ${at}, 0)` : `${at} < 0`),
+      column: (name) => (canPlace() ? `trending.${name}` : "NULL"),
+    },
     at: (at) => `(${isRemovedSql}) OR ${isThere() ? isRestrictedSql(at) : `${at} < 0`}`,
     column: (name) => (isThere() ? `videos.${name}` : "NULL"),
   };
@@ -280,6 +290,8 @@ type ListPlace = {
   score: number;
   expected_views: number | null;
   look_weight: number | null;
+  placed: string | null;
+  placed_until: number | null;
 };
 
 type Observation = { region: string; observed_at: number; views: number };
@@ -298,23 +310,27 @@ const videoSql = (
 // Left to itself, SQLite reads the whole generation, because the primary key has the order that is asked for, too.
 export const placesSql = (
   expectedViews: string,
+  placed: IsHidden["placed"],
 ) => `SELECT region, window, category, rank, round(score, 1) AS score,
-    round(${expectedViews}, 1) AS expected_views, look_weight
+    round(${expectedViews}, 1) AS expected_views, look_weight, ${placed.column("placed")} AS placed,
+    ${placed.column("placed_until")} AS placed_until
   FROM trending INDEXED BY trending_by_video CROSS JOIN generation_regions USING (generation, region)
-  WHERE generation = ?1 AND video_id = ?2 ORDER BY region, window, category`;
+  WHERE generation = ?1 AND video_id = ?2 AND NOT (${placed.isOver("?3")}) ORDER BY region, window, category`;
 
 /** Prepares the statements once; the returned function reads one video, inside a transaction. */
 function prepareVideoQuery(database: Database, isHidden: IsHidden) {
   const expectedViews = findExpectedViews(database);
-  const places = (ranking: number, id: string) =>
-    database.query<ListPlace, [number, string]>(placesSql(expectedViews())).all(ranking, id);
+  const places = (ranking: number, id: string, at: number) => {
+    const sql = placesSql(expectedViews(), isHidden.placed);
+    return database.query<ListPlace, [number, string, number]>(sql).all(ranking, id, at);
+  };
   const observations = database.query<Observation, [string, number, null]>(historySql);
   return (id: string, generation: Generation, at: number): VideoRecord | null => {
     const found = database.query<VideoRow, [string, number]>(videoSql(isHidden)).get(id, at);
     if (found === null) return null;
     return {
       video: found,
-      places: joinPlaces(generation, (ranking) => places(ranking, id)),
+      places: joinPlaces(generation, (ranking) => places(ranking, id, at)),
       observations: observations.all(id, observationsPerRegion, null),
     };
   };
@@ -347,6 +363,8 @@ export type ListRow = {
   url: string | null;
   /** JSON, where it may not be played everywhere. */
   countries: string | null;
+  /** JSON, where an editor placed it: members of TrendingItem. */
+  placed: string | null;
   previous_rank: number | null;
   /** Of `fields=chart` only: the last hour, since 1970, of `hourly_views`. */
   hour?: number | null;
@@ -386,7 +404,9 @@ const chartJoin =
 function rowsSql(expectedViews: string, isHidden: IsHidden, isChart: boolean): string {
   const [columns, join] = isChart ? [chartColumns, chartJoin] : ["", ""];
   return `SELECT rank, trending.video_id, score, ${expectedViews} AS expected_views, trending.views, views_per_hour, previous_views_per_hour,
-    title, channel, videos.category AS category, published_at, duration_seconds, thumb_base, url, previous_rank, (${isHidden.at("?7")}) AS hidden,
+    title, channel, videos.category AS category, published_at, duration_seconds, thumb_base, url, previous_rank,
+    ((${isHidden.at("?7")}) OR ${isHidden.placed.isOver("?7")}) AS hidden,
+    ${isHidden.placed.column("placed")} AS placed, ${isHidden.placed.column("placed_until")} AS placed_until,
     ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until${columns}
   FROM trending JOIN videos ON videos.id = trending.video_id ${join}
   WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;
@@ -424,7 +444,7 @@ function prepareListPageQuery(database: Database, isHidden: IsHidden) {
   const head = database.query<Head, [number, string]>(headSql);
   const total = database.query<{ total: number }, List>(totalSql);
   const expectedViews = findExpectedViews(database);
-  type Row = ListRow & { hidden: 0 | 1; available_until: number | null };
+  type Row = ListRow & { hidden: 0 | 1; available_until: number | null; placed_until: number | null };
   const rowsOf = ({ fields }: TrendingQuery) => {
     const sql = rowsSql(expectedViews(), isHidden, fields === "chart");
     return database.query<Row, [...List, number, number, number]>(sql);
@@ -443,7 +463,8 @@ function prepareListPageQuery(database: Database, isHidden: IsHidden) {
     };
     requireWhole(page, start.afterRank, query.limit);
     const rows = all.filter(({ hidden }) => hidden === 0);
-    return { ...page, rows, endsAt: Math.min(...rows.map((row) => row.available_until ?? Infinity)) };
+    const ends = rows.flatMap(({ available_until, placed_until }) => [available_until, placed_until]);
+    return { ...page, rows, endsAt: Math.min(...ends.map((end) => end ?? Infinity)) };
   };
 }
 
@@ -501,6 +522,8 @@ export type ExplanationRecord = {
 };
 
 type PlaceRow = {
+  placed: string | null;
+  placed_until: number | null;
   rank: number;
   score: number;
   expected_views: number | null;
@@ -570,7 +593,11 @@ const explainedVideoSql = (isHidden: IsHidden) => `SELECT id, title, channel, ca
 
 const madeSql = `SELECT formula, taper_hours, max_per_channel, max_per_channel_ranks FROM generations WHERE id = ?1`;
 
-const placeSql = (expectedViews: string) => `SELECT trending.rank, round(score, 1) AS score,
+const placeSql = (
+  expectedViews: string,
+  placed: IsHidden["placed"],
+) => `SELECT ${placed.column("placed")} AS placed, ${placed.column("placed_until")} AS placed_until,
+    trending.rank, round(score, 1) AS score,
     round(${expectedViews}, 1) AS expected_views, look_weight,
     (SELECT max(rank) FROM trending WHERE generation = ?1 AND region = ?2 AND window = ?4 AND category = '') AS total,
     e.rank IS NOT NULL AS is_explored
@@ -578,7 +605,7 @@ const placeSql = (expectedViews: string) => `SELECT trending.rank, round(score, 
   CROSS JOIN generation_regions USING (generation, region)
   LEFT JOIN explored_ranks AS e USING (generation, region, window, category, rank)
   WHERE trending.generation = ?1 AND trending.region = ?2 AND video_id = ?3 AND trending.window = ?4
-    AND trending.category = ''`;
+    AND trending.category = '' AND NOT (${placed.isOver("?5")})`;
 
 const rankedSql = `SELECT look_weight, t.views, t.views_per_hour, t.previous_views_per_hour
   FROM trending AS t INDEXED BY trending_by_video
@@ -620,8 +647,10 @@ function readExplanation(
   if (video === null || made === null) return null;
   const key: [number, string, string] = [generation, region, id];
   const place = database
-    .query<PlaceRow, [...typeof key, string]>(placeSql(findExpectedViews(database)()))
-    .get(...key, window);
+    .query<PlaceRow, [...typeof key, string, number]>(
+      placeSql(findExpectedViews(database)(), isHidden.placed),
+    )
+    .get(...key, window, at);
   const absence = place === null ? readAbsence(database, key, window) : null;
   const ranked = database.query<RankedRow, typeof key>(rankedSql).get(...key);
   const stored = readParts(generation, { id, region, window });
@@ -894,16 +923,26 @@ function readLists(database: Database, generation: number): NamedList[] {
   return lists;
 }
 
-const endsSql = (until: string) => `SELECT (SELECT version FROM removals_version) AS version,
+const endsSql = (
+  until: string,
+  placedUntil: string,
+) => `SELECT (SELECT version FROM removals_version) AS version,
   (SELECT max(${until}) FROM videos WHERE ${until} <= ?1) AS last,
-  (SELECT min(${until}) FROM videos WHERE ${until} > ?1) AS next`;
+  (SELECT min(${until}) FROM videos WHERE ${until} > ?1) AS next,
+  (SELECT max(${placedUntil}) FROM trending WHERE ${placedUntil} <= ?1) AS last_placed,
+  (SELECT min(${placedUntil}) FROM trending WHERE ${placedUntil} > ?1) AS next_placed`;
 
 /** The version rises with every removal, and when one is undone: both change pages of generations that stay as they are. */
 function readHidden(
   database: Database,
   { at, isHidden }: Hiding,
 ): Pick<Generation, "hiddenVersion" | "endsAt"> {
-  type Row = { version: number | null; last: number | null; next: number | null };
-  const row = database.query<Row, [number]>(endsSql(isHidden.column("available_until"))).get(at);
-  return { hiddenVersion: `${row?.version ?? 0} ${row?.last ?? 0}`, endsAt: row?.next ?? Infinity };
+  type Row = Record<"version" | "last" | "next" | "last_placed" | "next_placed", number | null>;
+  const sql = endsSql(isHidden.column("available_until"), isHidden.placed.column("placed_until"));
+  const row = database.query<Row, [number]>(sql).get(at);
+  const last = Math.max(row?.last ?? 0, row?.last_placed ?? 0);
+  return {
+    hiddenVersion: `${row?.version ?? 0} ${last}`,
+    endsAt: Math.min(row?.next ?? Infinity, row?.next_placed ?? Infinity),
+  };
 }

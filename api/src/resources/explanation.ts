@@ -4,7 +4,7 @@ import { regions } from "@trendvault/contract/regions";
 import type { Explanation } from "@trendvault/contract/responses";
 import type { ExplanationKey, ExplanationRecord, Generation } from "../database/store.ts";
 import { fixedContent, formatTime, jsonBody, Refusal, type Resource, unpublishedRegion } from "./resource.ts";
-import { scoreUnitOf } from "./trending.ts";
+import { placementOf, scoreUnitOf } from "./trending.ts";
 
 type ExplanationReader = {
   readExplanation(key: ExplanationKey, generation: number): ExplanationRecord | null;
@@ -29,7 +29,8 @@ export function explanationResource(
       const record = reader.readExplanation(key, region.id);
       if (record === null) return reader.hasVideo(id) ? elsewhere : unknown;
       const body = jsonBody(JSON.stringify(describe(record, key, region)));
-      return fixedContent({ ...body, endsAt: record.video.available_until ?? Infinity });
+      const ends = [record.video.available_until, record.place?.placed_until];
+      return fixedContent({ ...body, endsAt: Math.min(...ends.map((end) => end ?? Infinity)) });
     },
   };
 }
@@ -77,6 +78,7 @@ function describePlace({ place, parts }: ExplanationRecord): Explanation["place"
     score: place.score,
     expected_views: place.expected_views,
     score_unit: scoreUnitOf(place.look_weight),
+    ...placementOf(place),
   };
 }
 
@@ -184,7 +186,17 @@ function placeSentence(facts: Facts): string {
   const { title, place, region, window } = facts;
   const list = `the list of ${nameOf(region)} for the next ${describeHours(windowHours[window])}, over all categories`;
   if (place === null) return `“${title}” is not in ${list}${absenceText(facts)}.`;
-  return `“${title}” is at rank ${place.rank} of ${place.total} in ${list}: ${scoreText(place, facts)}.`;
+  return `“${title}” is at rank ${place.rank} of ${place.total} in ${list}: ${placedText(place)}${scoreText(place, facts)}.`;
+}
+
+function placedText({ placed_by, sponsor, model_rank }: NonNullable<Facts["place"]>): string {
+  if (placed_by === undefined) return "";
+  const who =
+    placed_by === "sponsor"
+      ? `it is an advertisement on behalf of ${sponsor?.name}, paid by ${sponsor?.paid_by}`
+      : "an editor placed it there";
+  const own = model_rank == null ? "its score gives it no rank" : `its score gives it rank ${model_rank}`;
+  return `${who}, beside the limit by channel; ${own}: `;
 }
 
 /** What a score counts follows from its unit (docs/ranking.md); an explored video has none of its own. */
@@ -245,7 +257,8 @@ function ageText({ age_starts_at, is_age_assumed }: NonNullable<Facts["forecast"
 }
 
 function limitSentence({ place, channel_limit: { videos, within_ranks } }: Facts): string | null {
-  if (place === null || place.rank_without_channel_limit === place.rank) return null;
+  if (place === null || place.placed_by !== undefined || place.rank_without_channel_limit === place.rank)
+    return null;
   const without = place.rank_without_channel_limit;
   const rank = without === null ? "beyond the end of the list" : `at rank ${without}`;
   return `A channel has at most ${videos} videos in the first ${within_ranks} ranks, while others have one left; without that limit it would be ${rank}.`;

@@ -18,6 +18,7 @@ import { writeEmbed } from "@trendvault/page/embed-view";
 import type { Assets } from "@trendvault/page/manifest";
 import { titleOf, writePage } from "@trendvault/page/page-view";
 import Builder from "fast-xml-builder";
+import { placementText } from "../../../web/client/src/view/list-view.ts";
 import { allMessages } from "../../../web/client/src/view/locales/all.ts";
 import {
   type Formats,
@@ -115,12 +116,14 @@ type Item = TrendingPage["items"][number];
 type Feed = { title: string; language: string; entries: Entry[]; site: Site | undefined };
 
 /** What both forms say of a video. `id` is an absolute IRI that no other video has, and that stays the same whatever changes. */
-type Entry = { id: string; summary: string; item: Item };
+type Entry = { id: string; title: string; summary: string; item: Item };
 
 function describeEntry(item: Item, messages: Messages, formats: Formats): Entry {
   const { views, views_per_hour } = item.velocity;
   const rate = views === 0 ? "" : ` ${formats.whole(views_per_hour)} ${messages.viewsAnHour}`; // 0: nobody counted it
-  return { id: nameId(`video:${item.id}`), summary: `${item.rank}.${rate}`, item };
+  const placed = placementText(item, messages); // before the title: readers may show nothing else
+  const title = placed === null ? item.title : `[${placed}] ${item.title}`;
+  return { id: nameId(`video:${item.id}`), title, summary: `${item.rank}.${rate}`, item };
 }
 
 /** A name as a URN (RFC 9562, version 5): the origin does not know the host that it is asked through. */
@@ -137,10 +140,10 @@ function jsonFeed(list: TrendingPage, feed: Feed) {
     language: feed.language,
     ...(feed.site !== undefined && { authors: [{ name: feed.site.name }], icon: feed.site.logo }),
     _trendvault: { region, window, category, generation, generated_at, score_unit },
-    items: feed.entries.map(({ id, summary, item }) => ({
+    items: feed.entries.map(({ id, title, summary, item }) => ({
       id,
       ...(item.url !== null && { url: item.url }),
-      title: item.title,
+      title,
       content_text: summary,
       image: item.thumbs[0],
       ...(item.published_at !== null && { date_published: item.published_at }),
@@ -153,6 +156,11 @@ function jsonFeed(list: TrendingPage, feed: Feed) {
         score: item.score,
         expected_views: item.expected_views,
         duration_seconds: item.duration_seconds,
+        ...(item.placed_by !== undefined && {
+          placed_by: item.placed_by,
+          ...(item.sponsor !== undefined && { sponsor: item.sponsor }),
+          model_rank: item.model_rank,
+        }),
       },
     })),
   };
@@ -189,10 +197,10 @@ function atomFeed(query: FeedQuery, { generated_at, score_unit }: TrendingPage, 
   });
 }
 
-function atomEntry({ id, summary, item }: Entry, generatedAt: string) {
+function atomEntry({ id, title, summary, item }: Entry, generatedAt: string) {
   return {
     id: xmlText(id),
-    title: { "@type": "text", "#text": xmlText(item.title) },
+    title: { "@type": "text", "#text": xmlText(title) },
     updated: item.published_at ?? generatedAt, // not with every list: readers would show each video again
     ...(item.published_at !== null && { published: item.published_at }),
     author: { name: xmlText(item.channel) },
@@ -203,6 +211,7 @@ function atomEntry({ id, summary, item }: Entry, generatedAt: string) {
     "trendvault:score": item.score,
     ...(item.expected_views !== null && { "trendvault:expected_views": item.expected_views }),
     ...(item.duration_seconds !== undefined && { "trendvault:duration_seconds": item.duration_seconds }),
+    ...(item.placed_by !== undefined && { "trendvault:placed_by": item.placed_by }),
   };
 }
 

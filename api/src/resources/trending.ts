@@ -155,6 +155,7 @@ function describeSnippet(row: ListRow, linkOf: VideoLinks): TrendingSnippetPage[
     thumbs: thumbsOf(row.thumb_base),
     url: linkOf(id, row.url),
     ...countriesOf(row),
+    ...placementOf(row),
   };
 }
 
@@ -186,7 +187,15 @@ export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["it
     thumbs: thumbsOf(row.thumb_base),
     url: linkOf(row.video_id, row.url),
     ...countriesOf(row),
+    ...placementOf(row),
   };
+}
+
+/** Who placed a video at its rank, when its score did not. */
+export function placementOf({
+  placed,
+}: Pick<ListRow, "placed">): Pick<TrendingPage["items"][number], "placed_by" | "sponsor" | "model_rank"> {
+  return placed === null ? {} : JSON.parse(placed);
 }
 
 /** Where a video may be played, when that is not everywhere. */

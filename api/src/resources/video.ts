@@ -4,7 +4,7 @@ import { missing } from "@trendvault/contract/queries";
 import type { Video } from "@trendvault/contract/responses";
 import type { Generation, VideoRecord } from "../database/store.ts";
 import { fixedContent, formatTime, formatTimeOrNull, jsonBody, Refusal, type Resource } from "./resource.ts";
-import { countriesOf, scoreUnitOf, thumbsOf, type VideoLinks } from "./trending.ts";
+import { countriesOf, placementOf, scoreUnitOf, thumbsOf, type VideoLinks } from "./trending.ts";
 
 type VideoReader = { readVideo(id: string, generation: Generation): VideoRecord | null };
 
@@ -20,7 +20,8 @@ export function videoResource(
       const record = reader.readVideo(id, generation);
       if (record === null) return unknownVideo();
       const body = jsonBody(JSON.stringify(describe(record, generation, linkOf)));
-      return fixedContent({ ...body, endsAt: record.video.available_until ?? Infinity });
+      const ends = [record.video.available_until, ...record.places.map((place) => place.placed_until)];
+      return fixedContent({ ...body, endsAt: Math.min(...ends.map((end) => end ?? Infinity)) });
     },
   };
 }
@@ -56,11 +57,18 @@ function describePlace({
   window,
   category: name,
   look_weight,
+  placed,
+  placed_until: _,
   ...place
 }: VideoRecord["places"][number]): Video["trending"] {
   const { category = null, language } = choiceOf(name);
   return language === undefined
-    ? [{ region, window, category, ...place, score_unit: scoreUnitOf(look_weight) }]
+    ? [
+        {
+          ...{ region, window, category, ...place, score_unit: scoreUnitOf(look_weight) },
+          ...placementOf({ placed }),
+        },
+      ]
     : [];
 }
 

@@ -61,7 +61,7 @@ class Publisher {
   /** The same with all the time that a slow machine needs, where nothing goes wrong. */
   async publishUnhurried(options: { bundle: boolean }): Promise<number> {
     this.#spool();
-    return this.run(["cron"], { ...options, settings: { PUBLISH_TIMEOUT_SECONDS: "300" } });
+    return this.run(["cron"], { ...options, settings: { STORE_TIMEOUT_SECONDS: "300" } });
   }
 
   async run(
@@ -383,7 +383,7 @@ export async function newEnvironment(store: TestStore): Promise<Record<string, s
     PATH,
     HOME,
     PUBLISH_URL: store.address,
-    PUBLISH_TIMEOUT_SECONDS: "8",
+    STORE_TIMEOUT_SECONDS: "8",
     ...store.settings,
     SIGNING_KEYS: signing.toString("base64url"),
     TOKEN_SIGNING_KEYS: tokens.toString("base64url"),

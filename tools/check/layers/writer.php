@@ -35,6 +35,7 @@ const LAYERS = [
     ['Demo', 'Sources/*'], // each of its folders
     ['Ranking'],
     ['Sources', 'Store'],
+    ['Editorial'],
     ['Observations'],
     ['Cli/Context.php'], // a kind of source reads its own settings
     ['Cli/Settings.php'],

@@ -105,7 +105,7 @@ final readonly class PublishSettings
         return array_map(static fn(array $word): string => $word[1] ?? $word[2], $words);
     }
 
-    /** The store, with all the time that PUBLISH_TIMEOUT_SECONDS gives. */
+    /** The store, with all the time that STORE_TIMEOUT_SECONDS gives. */
     public function open(): CheckedStore
     {
         return new CheckedStore(
@@ -130,7 +130,7 @@ final readonly class PublishSettings
     /** @throws WriterException */
     private static function timeoutSeconds(Settings $settings): int
     {
-        return $settings->sourceInteger('PUBLISH_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 3600);
+        return StoreSettings::timeoutSeconds($settings, self::TIMEOUT_SECONDS);
     }
 
     /** @throws WriterException that does not quote the key */
@@ -203,7 +203,7 @@ final readonly class BackupSettings
                 1,
                 self::MOST_RETENTION_HOURS,
             ),
-            $settings->sourceInteger('BACKUP_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 86_400),
+            StoreSettings::timeoutSeconds($settings, self::TIMEOUT_SECONDS),
             PublishSettings::keysIfSet($settings),
         );
     }
@@ -220,6 +220,27 @@ final readonly class BackupSettings
 final readonly class StoreSettings
 {
     private const string REGION = '/^[a-z0-9-]{1,40}$/D';
+    /** Before there was one setting for both. */
+    private const array OLD_TIMEOUTS = ['PUBLISH_TIMEOUT_SECONDS', 'BACKUP_TIMEOUT_SECONDS'];
+
+    /**
+     * How long publishing or a backup may take.
+     *
+     * @param int $default of the kind of work
+     * @throws WriterException
+     */
+    public static function timeoutSeconds(Settings $settings, int $default): int
+    {
+        foreach (self::OLD_TIMEOUTS as $name) {
+            if ($settings->sourceText($name) !== null) {
+                throw WriterException::usage(
+                    "$name is not a setting any more: set STORE_TIMEOUT_SECONDS, for publishing and for backups.",
+                );
+            }
+        }
+
+        return $settings->sourceInteger('STORE_TIMEOUT_SECONDS', $default, 1, 86_400);
+    }
 
     /**
      * @param string $name of the setting with the address: PUBLISH_URL or BACKUP_URL

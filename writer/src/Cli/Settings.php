@@ -142,6 +142,14 @@ final class Settings
             : $table->ofWriter($named);
     }
 
+    /** What editors decide; null when there is no such file. */
+    public function editorialFile(): ?string
+    {
+        $file = $this->sourceText('EDITORIAL_FILE');
+
+        return $file === null ? null : self::absolute($file);
+    }
+
     /** Where rejected lines go. */
     public function rejectedFolder(): string
     {

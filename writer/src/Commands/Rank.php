@@ -108,6 +108,8 @@ final readonly class RankStep
     {
         self::allowMemory();
         $started = hrtime(true);
+        $now = $this->context->now();
+        $pins = new EditorialStep($this->context, $this->database)->run()->pinsAt($now);
         $limit = $this->context->settings->regionTable()->channelLimit;
         $ranking = new RankingPublisher(
             $this->database,
@@ -117,8 +119,8 @@ final readonly class RankStep
             $limit === null
                 ? new ChannelLimit()
                 : new ChannelLimit((int) $limit['videos'], (int) $limit['within_ranks']),
+            $pins,
         );
-        $now = $this->context->now();
         $fullSince = $allowsEmpty ? null : $this->fullSince($now);
         $generation =
             $at === null

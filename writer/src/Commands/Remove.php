@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Commands;
 
 use Override;
 use Psr\Log\LoggerInterface;
+use stdClass;
 use Stringable;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputArgument;
@@ -26,7 +27,8 @@ final class Remove extends WriterCommand
     private const string HELP = <<<'TEXT'
     The origin leaves it out of every page at once, and edges do so within 15 minutes. Its views are
     stored as before, so that `writer allow` brings it back with the next generation. A video or a
-    channel that is not known yet is kept out, too. Again, it replaces the reason.
+    channel that is not known yet is kept out, too. Again, it replaces the reason. With
+    EDITORIAL_FILE, it is written there.
     TEXT;
 
     #[Override]
@@ -48,6 +50,11 @@ final class Remove extends WriterCommand
                 description: 'Why, for those who ask later; at most 300 characters',
                 default: Removals::NO_REASON,
             )
+            ->addOption(
+                'by',
+                mode: InputOption::VALUE_REQUIRED,
+                description: 'Who decided it, for EDITORIAL_FILE',
+            )
             ->setHelp(self::HELP);
     }
 
@@ -56,13 +63,25 @@ final class Remove extends WriterCommand
     {
         $subject = RemovalSubject::read(self::argument($input, 'name'), self::isGiven($input, 'channel'));
         $reason = self::option($input, 'reason') ?? '';
+        $by = self::option($input, 'by');
 
         return $this->write($context, static function (Database $database) use (
             $context,
+            $by,
             $reason,
             $subject,
         ): ExitCode {
-            new Removals($database)->remove($subject->kind, $subject->name, $reason, $context->now());
+            $editors = new EditorialStep($context, $database);
+            $editors->file === null
+                ? new Removals($database)->remove($subject->kind, $subject->name, $reason, $context->now())
+                : $editors->change('removals', $subject->isMeant(...), [
+                    $subject->kind->value => $subject->name,
+                    'reason' =>
+                        $reason === ''
+                            ? Removals::NO_REASON
+                            : mb_substr($reason, 0, Removals::MAX_REASON_CHARACTERS),
+                    ...$by === null ? [] : ['by' => $by],
+                ]);
             $context->log->info("Removed $subject: edges serve it for at most 15 minutes more.", [
                 'event' => 'removed',
                 $subject->kind->value => $subject->name,
@@ -97,7 +116,9 @@ final class Allow extends WriterCommand
             $context,
             $subject,
         ): ExitCode {
-            if (!new Removals($database)->allow($subject->kind, $subject->name)) {
+            $editors = new EditorialStep($context, $database);
+            $isNamed = $editors->file !== null && $editors->change('removals', $subject->isMeant(...), null);
+            if (!new Removals($database)->allow($subject->kind, $subject->name) && !$isNamed) {
                 throw WriterException::usage("Nothing to allow: $subject is not removed.");
             }
             $context->log->info("Allowed $subject again.", [
@@ -134,6 +155,12 @@ final readonly class RemovalSubject implements Stringable
                 'Cannot read the channel: expected a name of 1 to 200 characters of UTF-8.',
             ),
         };
+    }
+
+    /** Whether an entry of the editorial file is about it. */
+    public function isMeant(stdClass $entry): bool
+    {
+        return ($entry->{$this->kind->value} ?? null) === $this->name;
     }
 
     public function warnIfUnknown(Database $database, LoggerInterface $log): void

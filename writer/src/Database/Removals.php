@@ -9,23 +9,28 @@ final readonly class Removals
 {
     public const string NO_REASON = 'no reason given';
     public const int MAX_REASON_CHARACTERS = 300;
+    /** In place of a source: the editorial file. */
+    private const int EDITORS = -1;
 
     private const string ADD = <<<'SQL'
     INSERT INTO removals (kind, name, reason, removed_at) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET reason = excluded.reason
     SQL;
-    /** What an operator took down stays so, with the reason given then. */
-    private const string ADD_CLAIMED =
-        self::ADD .
-        <<<'SQL'
-         WHERE EXISTS (SELECT 1 FROM removal_claims AS c WHERE c.kind = removals.kind AND c.name = removals.name)
-        SQL;
+    /** What an operator or the editorial file took down stays so, with the reason given then. */
+    private const string ADD_CLAIMED = <<<'SQL'
+    INSERT INTO removals (kind, name, reason, removed_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET reason = iif(
+      EXISTS (SELECT 1 FROM removal_claims AS c WHERE c.kind = removals.kind AND c.name = removals.name AND c.source = -1),
+      reason, excluded.reason
+    ) WHERE EXISTS (SELECT 1 FROM removal_claims AS c WHERE c.kind = removals.kind AND c.name = removals.name)
+    SQL;
     private const string CLAIM = 'INSERT OR IGNORE INTO removal_claims (kind, name, source) VALUES (?, ?, ?)';
     private const string FORGET_CLAIMS = 'DELETE FROM removal_claims WHERE kind = ? AND name = ?';
     private const string UNDO_UNCLAIMED =
         self::UNDO .
         ' AND NOT EXISTS (SELECT 1 FROM removal_claims AS c WHERE c.kind = removals.kind AND c.name = removals.name)';
     private const string UNDO = 'DELETE FROM removals WHERE kind = ? AND name = ?';
+    private const string CLAIMED = 'SELECT kind, name FROM removal_claims WHERE source = ? ORDER BY kind, name';
     private const string NAMES = 'SELECT name FROM removals WHERE kind = ?';
     private const string REASON = <<<'SQL'
     SELECT reason FROM removals WHERE (kind, name) IN (VALUES ('video', ?), ('channel', ?)) ORDER BY kind DESC LIMIT 1
@@ -69,6 +74,49 @@ final readonly class Removals
         }
 
         return $isOwn;
+    }
+
+    /**
+     * Makes the removals of the editorial file those that it names. What an operator had removed is the file's from then
+     * on, if it names it.
+     *
+     * @param iterable<array{RemovalKind, string, string, ...}> $named kind, name, reason
+     * @param int $at UTC seconds
+     */
+    public function follow(iterable $named, int $at): void
+    {
+        $gone = [];
+        foreach ($this->claimed() as [$kind, $name]) {
+            $gone["$kind->value $name"] = [$kind, $name];
+        }
+        foreach ($named as [$kind, $name, $reason]) {
+            $this->database->run(self::ADD, [$kind->value, $name, $reason, $at]);
+            $this->database->run(self::CLAIM, [$kind->value, $name, self::EDITORS]);
+            unset($gone["$kind->value $name"]);
+        }
+        foreach ($gone as [$kind, $name]) {
+            $this->takeBack($kind, $name, self::EDITORS);
+        }
+    }
+
+    /** Makes the removals of the editorial file an operator's. */
+    public function keepWithoutFile(): void
+    {
+        foreach ($this->claimed() as [$kind, $name]) {
+            $this->database->run(self::FORGET_CLAIMS, [$kind->value, $name]);
+        }
+    }
+
+    /** @return list<array{RemovalKind, string}> by the editorial file */
+    private function claimed(): array
+    {
+        $claimed = [];
+        foreach ($this->database->rows(self::CLAIMED, [self::EDITORS]) as $row) {
+            /** @var array{kind: string, name: string} $row */
+            $claimed[] = [RemovalKind::from($row['kind']), $row['name']];
+        }
+
+        return $claimed;
     }
 
     /** @return bool false when it was not taken down */

@@ -30,7 +30,7 @@ final readonly class Explanation
         ' FROM videos AS v LEFT JOIN velocity AS y ON y.video_id = v.id AND y.region = ?2 WHERE v.id = ?1' .
         ' AND (y.video_id IS NOT NULL OR EXISTS (SELECT 1 FROM catalogue WHERE region = ?2 AND video_id = ?1))';
     private const string RANKS = <<<'SQL'
-    SELECT window, rank, score, expected_views, (SELECT count(*) FROM trending WHERE generation = t.generation AND region = t.region AND window = t.window AND category = '') AS total
+    SELECT window, rank, score, expected_views, placed, (SELECT count(*) FROM trending WHERE generation = t.generation AND region = t.region AND window = t.window AND category = '') AS total
     FROM trending AS t WHERE generation = ?3 AND video_id = ?1 AND region = ?2 AND category = ''
     SQL;
     private const string LAST = <<<'SQL'
@@ -42,7 +42,7 @@ final readonly class Explanation
 
     /**
      * @param ?int $publishedAt of the video; null when it is unknown
-     * @param array<string, array{rank: int, score: float, expected_views: ?float, total: int, ...}> $ranks by window; none where it is not listed
+     * @param array<string, array{rank: int, score: float, expected_views: ?float, placed: ?string, total: int, ...}> $ranks by window; none where it is not listed
      * @param array<string, array{rank: int, score: float, ...}> $last the last rank of each window's list
      * @param array<string, array<int, ?int>> $limited by window and rank: the rank without the limit by channel, where it differs; null beyond the list's end
      * @param list<array{region: string, observed_at: int, views: int}> $history newest first
@@ -90,7 +90,7 @@ final readonly class Explanation
         }
         $stored = StoredParts::find($database, $generation['id'], $region, $videoId);
         $velocity = $stored->velocity ?? self::velocity($row, $generation['published_at']);
-        /** @var list<array{window: string, rank: int, score: float, expected_views: ?float, total: int}> $ranks */
+        /** @var list<array{window: string, rank: int, score: float, expected_views: ?float, placed: ?string, total: int}> $ranks */
         $ranks = $database->rows(self::RANKS, [$videoId, $region, $generation['id']]);
         /** @var list<array{window: string, rank: int, score: float}> $last */
         $last = $database->rows(self::LAST, [$generation['id'], $region]);

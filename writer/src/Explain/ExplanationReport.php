@@ -115,7 +115,7 @@ final readonly class ExplanationReport
         $expected = $listed['expected_views'] ?? null;
 
         return sprintf(
-            '  %-5s %-18s %s%s%s',
+            '  %-5s %-18s %s%s%s%s',
             $window->value,
             $listed === null ? 'not in the list' : "rank {$listed['rank']} of {$listed['total']}",
             $score === null ? 'no score' : 'score ' . self::number($score),
@@ -123,6 +123,7 @@ final readonly class ExplanationReport
                 ? ''
                 : '; this place is expected to bring ' . self::number($expected) . ' clicks',
             $listed === null ? "; {$this->absence($window, $score)}" : '',
+            ($listed['placed'] ?? null) === null ? '' : '; placed: ' . $listed['placed'],
         );
     }
 

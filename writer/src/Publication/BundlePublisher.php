@@ -205,7 +205,7 @@ final readonly class Renderer
         if ($exitCode !== 0) {
             throw $this->failure(
                 $exitCode === null
-                    ? "it took longer than PUBLISH_TIMEOUT_SECONDS=$deadline->seconds"
+                    ? "it took longer than STORE_TIMEOUT_SECONDS=$deadline->seconds"
                     : "it ended with exit code $exitCode: " . self::lastLine($complaints),
             );
         }

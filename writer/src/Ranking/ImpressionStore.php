@@ -40,6 +40,16 @@ final class ImpressionStore
     private const string FIND_HOURS = 'SELECT hour, lists, minutes, counted_at FROM served_hours WHERE region = ?';
     private const string SAVE_HOUR = 'INSERT OR REPLACE INTO served_hours (region, hour, lists, minutes, counted_at) VALUES (?, ?, ?, ?, ?)';
 
+    private const string FIND_PLACED = 'SELECT window, category, rank, video_id, first_at, last_at, model_rate FROM placed_ranks WHERE region = ?';
+    private const string COUNT_PLACED = <<<'SQL'
+    UPDATE placed_ranks SET impressions = impressions + ?, clicks = clicks + ?, model_clicks = model_clicks + ?
+    WHERE region = ? AND window = ? AND category = ? AND rank = ? AND video_id = ?
+    SQL;
+    /** Messages of a list are taken for 43 minutes after it was served, and caches may show it some minutes longer. */
+    private const int PLACED_SECONDS = 3600;
+
+    /** @var array<string, array<string, array{first_at: int, last_at: int, model_rate: ?float, ...}>> by region, see placedIn() */
+    private array $placed = [];
     /** @var array<string, ?int> UTC seconds that a video's age counts from, null for an unknown video; by "#" and id */
     private array $ageStartsAt = [];
 
@@ -52,7 +62,7 @@ final class ImpressionStore
     public function add(iterable $counts): int
     {
         $unknown = 0;
-        $this->ageStartsAt = [];
+        $this->ageStartsAt = $this->placed = [];
         /** @var array<string, array<string, array<int, array<int, ClickCounts>>>> $sums by region, "#" and id, groups of ranks and ages */
         $sums = [];
         /** @var array<string, array<int, array{float, int, int}>> $traffic */
@@ -65,6 +75,12 @@ final class ImpressionStore
                 $unknown++;
                 continue;
             }
+            // What a rank gets says how visitors look at lists; what a placed video gets there says nothing of the video.
+            $traffic[$count->region] = $count->addedTo($traffic[$count->region] ?? []);
+            $lists[$count->region][] = $count;
+            if ($this->countPlaced($count)) {
+                continue;
+            }
             $new = $count->at($ageStartsAt);
             [$region, $video, $rank, $age] = [
                 $count->region,
@@ -74,8 +90,6 @@ final class ImpressionStore
             ];
             $before = $sums[$region][$video][$rank][$age] ?? null;
             $sums[$region][$video][$rank][$age] = $before === null ? $new : $before->plus($new);
-            $traffic[$count->region] = $count->addedTo($traffic[$count->region] ?? []);
-            $lists[$count->region][] = $count;
         }
         foreach ($sums as $region => $videos) {
             foreach ($videos as $video => $groups) {
@@ -85,11 +99,52 @@ final class ImpressionStore
                     }
                 }
             }
+        }
+        foreach (array_keys($lists) as $region) {
             $this->saveTraffic($region, $traffic[$region]);
             $this->saveAudience($region, $this->audience($region)->withImpressions($lists[$region]));
         }
 
         return $unknown;
+    }
+
+    /** @return bool false where the video was not placed at that rank when the list was shown */
+    private function countPlaced(CountedImpressions $count): bool
+    {
+        $this->placed[$count->region] ??= $this->placedIn($count->region);
+        $list = "{$count->window->value} $count->category";
+        $row = $this->placed[$count->region]["$list#$count->rank#$count->videoId"] ?? null;
+        if (
+            $row === null ||
+            $row['first_at'] > $count->countedAt ||
+            $row['last_at'] < $count->countedAt - self::PLACED_SECONDS
+        ) {
+            return false;
+        }
+        $this->database->run(self::COUNT_PLACED, [
+            $count->impressions,
+            $count->clicks,
+            ($row['model_rate'] ?? 0.0) * $count->impressions,
+            $count->region,
+            $count->window->value,
+            $count->category,
+            $count->rank,
+            $count->videoId,
+        ]);
+
+        return true;
+    }
+
+    /** @return array<string, array{first_at: int, last_at: int, model_rate: ?float, ...}> where videos were placed, by list, rank and id */
+    private function placedIn(string $region): array
+    {
+        $placed = [];
+        foreach ($this->database->rows(self::FIND_PLACED, [$region]) as $row) {
+            /** @var array{window: string, category: string, rank: int, video_id: string, first_at: int, last_at: int, model_rate: ?float} $row */
+            $placed["{$row['window']} {$row['category']}#{$row['rank']}#{$row['video_id']}"] = $row;
+        }
+
+        return $placed;
     }
 
     /** @return list<string> those with counts */

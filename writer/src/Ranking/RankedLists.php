@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Ranking;
 
 use Closure;
 use Generator;
+use TrendVault\Writer\Editorial\Pin;
 
 /**
  * All lists of a generation while it is built, and how its videos are scored. ranked() makes the lists of one region after
@@ -42,17 +43,27 @@ final class RankedLists
     private array $trials = [];
     /** @var array<string, array<array{Candidate, list<float>}>> by region, see seenVideos() */
     private array $seen = [];
+    /** @var array<string, list<Pin>> by list */
+    private array $pins = [];
+    /** @var array<string, array<string, Candidate>> pinned videos that may rank, by region, "#" and id, and by window */
+    private array $pinned = [];
 
     /**
      * @param int $now UTC seconds
      * @param ?list<Window> $windows null for all
+     * @param list<Pin> $pins that are not over
      */
     public function __construct(
         private readonly int $now,
         ?array $windows = null,
         public readonly ChannelLimit $channelLimit = new ChannelLimit(),
+        array $pins = [],
     ) {
         $this->windows = $windows ?? Window::cases();
+        foreach ($pins as $pin) {
+            $this->pins[$pin->listName()][] = $pin;
+            $this->pinned["$pin->region#$pin->videoId"] = [];
+        }
     }
 
     /** Adds the video to each list that its score admits it to. */
@@ -68,6 +79,10 @@ final class RankedLists
         foreach ($this->listsOf($region)->targetsFor($category, $language)->byWindow as [$window, $lists]) {
             $score = Forecast::expectedViews($velocity, $publishedAt, $window, $this->now);
             $candidate = null;
+            if (isset($this->pinned["$region#$videoId"])) {
+                $candidate = new Candidate($videoId, $channel, $score, $velocity, publishedAt: $publishedAt);
+                $this->pinned["$region#$videoId"][$window->value] = $candidate;
+            }
             foreach ($lists as $list) {
                 if ($list->admits($score, $videoId, $channel)) {
                     $list->add(
@@ -125,6 +140,7 @@ final class RankedLists
             }
             $targets = $lists->targetsFor($contender->category, $contender->language);
             $rate = $model->rate($index);
+            $this->keepPinned($region, $contender, $rate, $model);
             self::offerTo($targets, $contender, $rate, $model, $share > 0.0);
             if ($contender->counts !== []) {
                 [$seen[$index], $rates[$index]] = [$model->score($contender, $rate, Window::Day), $rate];
@@ -146,6 +162,9 @@ final class RankedLists
         }
         foreach ($unknown as $contender) {
             $targets = $lists->targetsFor($contender->category, $contender->language);
+            if (isset($this->pinned["$region#$contender->videoId"])) {
+                $this->keepPinned($region, $contender, $model->rateOfUnknown($contender), $model);
+            }
             // The older of two that nobody knows is expected to get fewer clicks in each window, below the largest rate.
             $since = $contender->ageStartsAt();
             if (
@@ -194,6 +213,20 @@ final class RankedLists
             $isClosed => '',
             default => "#$contender->channel",
         };
+    }
+
+    /** Also where no list admits it: an editor wants it there. */
+    private function keepPinned(
+        string $region,
+        Contender $contender,
+        ClickRate $rate,
+        ClickModel $model,
+    ): void {
+        $key = "$region#$contender->videoId";
+        foreach (isset($this->pinned[$key]) ? $this->windows : [] as $window) {
+            $score = $model->score($contender, $rate, $window);
+            $this->pinned[$key][$window->value] = self::candidate($contender, $score, $rate);
+        }
     }
 
     private static function candidate(Contender $contender, float $score, ClickRate $rate): Candidate
@@ -265,6 +298,7 @@ final class RankedLists
                     $name,
                     $list->ranked($window, $this->trials[$region] ?? null),
                     $list->size,
+                    $this->placements($region, $window, $name),
                 );
             }
             $this->videoCounts[$region] = $lists->videoCount();
@@ -275,6 +309,34 @@ final class RankedLists
                 $this->audiences[$region],
             );
         }
+    }
+
+    /**
+     * Clicks per impression that the model expects of a video at a rank; null where impressions take no part.
+     *
+     * @param int $rank from 1
+     */
+    public function clicksPerImpression(string $region, int $rank, ?Candidate $candidate): ?float
+    {
+        $bias = $this->biases[$region] ?? null;
+        $rate = $candidate?->rate;
+
+        return $bias === null || $rate === null ? null : min(1.0, $bias[RankGroup::of($rank)] * $rate->mean);
+    }
+
+    /** @return list<array{Pin, Candidate}> what editors want in a list, of the videos that may rank, the first rank first */
+    private function placements(string $region, Window $window, string $name): array
+    {
+        $placements = [];
+        foreach ($this->pins["$region $window->value $name"] ?? [] as $pin) {
+            $candidate = $this->pinned["$region#$pin->videoId"][$window->value] ?? null;
+            if ($candidate !== null) {
+                $placements[$pin->rank] = [$pin, $candidate];
+            }
+        }
+        ksort($placements);
+
+        return array_values($placements);
     }
 
     /** How many videos of a region were offered. */
@@ -375,18 +437,28 @@ final class RankedLists
     }
 }
 
-/** A list as it is published. */
+/**
+ * A list as it is published: by score, under the limit by channel, and then with what editors placed, which takes its ranks
+ * from all others.
+ */
 final readonly class RankedList
 {
     /** @var list<Candidate> by rank, from 1 without gaps */
     public array $candidates;
-    /** @var list<int> by rank: the places in the order without a limit by channel, from 0 */
+    /** @var list<Candidate> the same without what editors placed */
+    public array $model;
+    /** @var array<int, array{Pin, ?int}> by index: what an editor placed there, and its rank in the model's order, from 1 */
+    public array $placed;
+    /** @var list<?int> by rank: the places in the order without a limit by channel, from 0; null where that is none */
     private array $places;
+    /** @var list<?int> by rank: the index in the model's order */
+    private array $modelIndexes;
 
     /**
      * @param string $category '' for all categories together
      * @param array<int, Candidate> $ranked by rank; the keys are the places that they have without a limit by channel
      * @param int $size the most ranks that the list may have
+     * @param list<array{Pin, Candidate}> $placements the first rank first
      */
     public function __construct(
         public string $region,
@@ -394,9 +466,31 @@ final readonly class RankedList
         public string $category,
         array $ranked,
         private int $size,
+        array $placements = [],
     ) {
-        $this->candidates = array_values($ranked);
-        $this->places = array_keys($ranked);
+        $this->model = array_values($ranked);
+        [$candidates, $places, $placed] = [$this->model, array_keys($ranked), []];
+        $indexes = array_keys($this->model);
+        foreach ($placements as [$pin, $candidate]) {
+            $at = array_search($pin->videoId, array_column($candidates, 'videoId'), true);
+            if ($at !== false) {
+                array_splice($candidates, $at, 1);
+                array_splice($places, $at, 1);
+                array_splice($indexes, $at, 1);
+            }
+        }
+        foreach ($placements as [$pin, $candidate]) {
+            $model = array_search($pin->videoId, array_column($this->model, 'videoId'), true);
+            $index = min($pin->rank - 1, count($candidates));
+            array_splice($candidates, $index, 0, [$candidate]);
+            array_splice($places, $index, 0, [$model === false ? null : array_keys($ranked)[$model]]);
+            array_splice($indexes, $index, 0, [$model === false ? null : $model]);
+            $placed[$index] = [$pin, $model === false ? null : $model + 1];
+        }
+        $this->placed = $placed;
+        $this->candidates = array_slice($candidates, 0, $this->size);
+        $this->places = array_slice($places, 0, $this->size);
+        $this->modelIndexes = array_slice($indexes, 0, $this->size);
     }
 
     /** @return array<int, ?int> by rank, where it differs: the rank without the limit by channel, null beyond the list's end */
@@ -404,8 +498,8 @@ final readonly class RankedList
     {
         $ranks = [];
         foreach ($this->places as $index => $place) {
-            if ($place !== $index) {
-                $ranks[$index + 1] = $place < $this->size ? $place + 1 : null;
+            if ($place !== $this->modelIndexes[$index] || isset($this->placed[$index])) {
+                $ranks[$index + 1] = $place !== null && $place < $this->size ? $place + 1 : null;
             }
         }
 

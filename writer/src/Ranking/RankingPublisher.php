@@ -9,6 +9,7 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\Editorial\Pin;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Time\Rfc3339;
@@ -31,6 +32,7 @@ final readonly class RankingPublisher
      * @param float $exploreShare of the impressions may go to ranks that were not earned, see Trials
      * @param list<array{kind: string, host: ?string}> $sources where counts come from, to be stored with the lists
      * @param ?RegionTable $regions nothing is ranked of other regions, also where videos of them are stored; null for all
+     * @param list<Pin> $pins what editors placed; those that are over are left out
      */
     public function __construct(
         private Database $database,
@@ -38,6 +40,7 @@ final readonly class RankingPublisher
         private array $sources = [],
         private ?RegionTable $regions = null,
         private ChannelLimit $channelLimit = new ChannelLimit(),
+        private array $pins = [],
     ) {}
 
     /**
@@ -73,7 +76,8 @@ final readonly class RankingPublisher
         /** @var list<array{code: string, newest: ?int}> $newest */
         $newest = $this->database->rows(self::NEWEST_BY_REGION, [$latest]);
         $newestByRegion = $this->own(array_column($newest, 'newest', 'code'));
-        $lists = new RankedLists($now, channelLimit: $this->channelLimit);
+        $pins = array_filter($this->pins, static fn(Pin $pin): bool => $pin->until > $now);
+        $lists = new RankedLists($now, channelLimit: $this->channelLimit, pins: array_values($pins));
         $videos = new RankableVideos($this->database, $lists, $newestByRegion, $latest, $now);
         $videos->offer($this->exploreShare);
         $writer = new GenerationWriter($this->database, $this->exploreShare, $this->sources, $this->regions);
@@ -410,9 +414,15 @@ final readonly class GenerationWriter
     private const string DESCRIBE_GENERATION = 'UPDATE generations SET formula = ?, video_count = ?, removed_videos = ?, looks_counted = ? WHERE id = ?';
     private const string ADD_REGION = 'INSERT INTO generation_regions (generation, region, video_count, newest_observed_at, look_weight) VALUES (?, ?, ?, ?, ?)';
     private const string ADD_RANK = <<<'SQL'
-    INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour, previous_rank, expected_views)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour, previous_rank, expected_views, placed, placed_until)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     SQL;
+    private const string ADD_PLACED = <<<'SQL'
+    INSERT INTO placed_ranks (region, window, category, rank, video_id, first_at, last_at, model_rate) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
+    ON CONFLICT DO UPDATE SET last_at = excluded.last_at, model_rate = excluded.model_rate
+    SQL;
+    /** Older origins would show a placed video as if its score had earned the rank. */
+    private const int FIRST_READER_OF_PLACED = 38;
     private const string ADD_EXPLORED = 'INSERT INTO explored_ranks (generation, region, window, category, rank) VALUES (?, ?, ?, ?, ?)';
 
     /**
@@ -440,6 +450,7 @@ final readonly class GenerationWriter
         $rows = 0;
         foreach ($lists->ranked() as $list) {
             $this->writeList($id, $list, $history->before($list), $lists->expectedViews($list));
+            $this->notePlaced($list, $lists, $now);
             $history->keep($list);
             $hourlyViews->add($list);
             $explanations->add($list);
@@ -524,8 +535,11 @@ final readonly class GenerationWriter
             $insert->bindValue(10, $candidate->velocity->previousViewsPerHour);
             $insert->bindValue(11, $previous === null ? null : $previous + 1);
             $insert->bindValue(12, $expectedViews[$index] ?? null);
+            [$pin, $modelRank] = $list->placed[$index] ?? [null, null];
+            $insert->bindValue(13, $pin?->label($modelRank));
+            $insert->bindValue(14, $pin?->until);
             $insert->execute();
-            if ($candidate->isExplored) {
+            if ($candidate->isExplored && $pin === null) {
                 $this->database->run(self::ADD_EXPLORED, [
                     $generation,
                     $list->region,
@@ -534,6 +548,26 @@ final readonly class GenerationWriter
                     $index + 1,
                 ]);
             }
+        }
+    }
+
+    /** So that what visitors do with a placed video is not counted as its own, and can be compared. */
+    private function notePlaced(RankedList $list, RankedLists $lists, int $now): void
+    {
+        foreach ($list->placed as $index => [$pin]) {
+            $this->database->run(self::ADD_PLACED, [
+                $list->region,
+                $list->window->value,
+                $list->category,
+                $index + 1,
+                $pin->videoId,
+                $now,
+                $lists->clicksPerImpression($list->region, $index + 1, $list->model[$index] ?? null),
+            ]);
+        }
+        $oldestReader = $this->database->number('PRAGMA user_version') ?? 0;
+        if ($list->placed !== [] && $oldestReader < self::FIRST_READER_OF_PLACED) {
+            $this->database->execute('PRAGMA user_version = ' . self::FIRST_READER_OF_PLACED);
         }
     }
 }

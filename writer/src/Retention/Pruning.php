@@ -47,6 +47,11 @@ final readonly class Pruning
       SELECT region, video_id, rank_group, age_group FROM impressions WHERE counted_at < ?1 LIMIT ?2
     )
     SQL;
+    private const string PLACED = <<<'SQL'
+    DELETE FROM placed_ranks WHERE (region, window, category, rank, video_id) IN (
+      SELECT region, window, category, rank, video_id FROM placed_ranks WHERE last_at < ?1 LIMIT ?2
+    )
+    SQL;
     private const string PULLED = <<<'SQL'
     DELETE FROM pulled_videos WHERE (region, video_id) IN (
       SELECT region, video_id FROM pulled_videos WHERE newest_minute < ?1 / 60 LIMIT ?2
@@ -87,6 +92,7 @@ final readonly class Pruning
             $this->deleteAll(self::SOURCES, [$cutoff]);
             $this->deleteAll(self::IMPRESSIONS, [$cutoff]);
             $this->deleteAll(self::PULLED, [$cutoff]);
+            $this->deleteAll(self::PLACED, [$cutoff]);
             $this->deleteAll(self::RUNS, [$cutoff]);
         }
         $videos = $this->deleteAll(self::VIDEOS, []);

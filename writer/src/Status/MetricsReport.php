@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Status;
 
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RegionTable;
+use TrendVault\Writer\Editorial\EditorialStore;
 use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Sources\YouTube\QuotaRecord;
 
@@ -115,6 +116,7 @@ final readonly class MetricsReport
                     'videos' => ['held_videos', 'Videos that are in no list, by the reason in their lines.'],
                 ],
             ),
+            self::editorial($database, $now),
             self::columns(
                 array_filter(
                     $database->rows(self::REGIONS),
@@ -239,6 +241,36 @@ final readonly class MetricsReport
         }
 
         return $quotas;
+    }
+
+    private static function editorial(Database $database, int $now): string
+    {
+        $store = new EditorialStore($database);
+        $facts = $store->facts($now);
+        $failed = self::gauge('editorial_failed', '1 while the newest editorial file cannot be read.', [
+            [(int) (($facts['failure'] ?? null) !== null)],
+        ]);
+        if ($facts === null) {
+            return $failed;
+        }
+        $hidden = count($facts['not_shown']);
+        $results = $store->results();
+
+        return implode('', [
+            $failed,
+            self::gauge('editorial_removals', 'Removals of the editorial file.', [[$facts['removals']]]),
+            self::gauge('editorial_pins', 'Pins that are not over, by whether the lists show them.', [
+                [$facts['pins'] - $hidden, ['shown' => 'yes']],
+                [$hidden, ['shown' => 'no']],
+            ]),
+            self::gauge('placed_impressions', 'Impressions of placed videos.', [[$results['impressions']]]),
+            self::gauge('placed_clicks', 'Clicks on placed videos.', [[$results['clicks']]]),
+            self::gauge(
+                'placed_model_clicks',
+                'Clicks that the same impressions are expected to bring in the order of scores.',
+                [[$results['model_clicks']]],
+            ),
+        ]);
     }
 
     /** @param array<string, string> $labels */

@@ -8,6 +8,7 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\Editorial\EditorialStore;
 use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Sources\Pause;
 use TrendVault\Writer\Time\Rfc3339;
@@ -36,6 +37,7 @@ final readonly class StatusReport
      * @param int $futureVideos velocities whose newest observation is of the future: they do not rank
      * @param array<int, string> $exitCodeLabels
      * @param list<Pause> $pauses
+     * @param ?array{read_at: ?string, failed_at: ?string, failure: ?string, removals: int, pins: int, not_shown: list<array{video: string, region: string, window: string, category: ?string, reason: string}>} $editorial
      */
     private function __construct(
         private int $now,
@@ -54,6 +56,7 @@ final readonly class StatusReport
         private ?PullReport $pull,
         private PublicationReport $publications,
         private ?BackupReport $backups,
+        private ?array $editorial,
     ) {}
 
     /**
@@ -101,6 +104,7 @@ final readonly class StatusReport
             PullReport::of($database),
             PublicationReport::of($database, $now),
             BackupReport::of($database, $now),
+            new EditorialStore($database)->facts($now),
         );
     }
 
@@ -132,6 +136,7 @@ final readonly class StatusReport
                 'rejected_last_day' => (object) $this->rejections,
                 'removed' => $this->removals,
                 'held_back' => (object) $this->held,
+                'editorial' => $this->editorial,
                 'last_check' => $this->lastCheck === null ? null : ReadableTime::inRow($this->lastCheck),
                 ...ReadableTime::inRow(['oldest_observed_at' => $this->oldestObservedAt]),
                 'future_videos' => $this->futureVideos,
@@ -162,6 +167,7 @@ final readonly class StatusReport
                 : 'in the last day: ' . self::counted($this->rejections)),
             "Removed     {$this->removals['videos']} videos, {$this->removals['channels']} channels",
             'Held back   ' . ($this->held === [] ? 'no video' : self::counted($this->held)),
+            ...$this->editorialLines(),
             'Checked     ' . $this->checkText(),
             'History     ' . $this->historyText(),
             ...array_map(static fn(Pause $pause): string => "Paused      {$pause->text()}", $this->pauses),
@@ -173,6 +179,23 @@ final readonly class StatusReport
         ];
 
         return implode("\n", $lines) . "\n";
+    }
+
+    /** @return list<string> */
+    private function editorialLines(): array
+    {
+        if ($this->editorial === null) {
+            return [];
+        }
+        ['removals' => $removals, 'pins' => $pins, 'failure' => $failure] = $this->editorial;
+        $shown = $pins - count($this->editorial['not_shown']);
+
+        return [
+            "Editorial   $removals removals, $pins pins, of which $shown are shown (`writer editorial`)",
+            ...$failure === null
+                ? []
+                : ["            since {$this->editorial['failed_at']} an older file is in force: $failure"],
+        ];
     }
 
     private function generationText(): string

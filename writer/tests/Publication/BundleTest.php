@@ -74,7 +74,7 @@ final class BundleTest extends PublicationTestCase
     #[Test]
     public function a_renderer_that_takes_too_long_is_stopped(): void
     {
-        $this->expectExceptionMessage('it took longer than PUBLISH_TIMEOUT_SECONDS=0');
+        $this->expectExceptionMessage('it took longer than STORE_TIMEOUT_SECONDS=0');
         new Renderer(['sh', '-c', 'exec sleep 600'])->render('a', 'b', new Deadline(0));
     }
 

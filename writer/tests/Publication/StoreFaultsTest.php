@@ -38,7 +38,7 @@ final class StoreFaultsTest extends PublicationTestCase
     public function whatever_the_store_does_and_whenever_the_writer_dies_the_chain_is_whole_and_goes_forward(): void
     {
         $store = new FakeStore();
-        $installation = self::installation($store, ['PUBLISH_TIMEOUT_SECONDS' => '60']);
+        $installation = self::installation($store, ['STORE_TIMEOUT_SECONDS' => '60']);
         $installation->run(['cron']);
         $store->fail([]);
         $runs = Draws::count(usual: 30, long: 400);
@@ -69,7 +69,7 @@ final class StoreFaultsTest extends PublicationTestCase
         string $fault,
     ): void {
         $store = new FakeStore();
-        $installation = self::installation($store, ['PUBLISH_TIMEOUT_SECONDS' => '60']);
+        $installation = self::installation($store, ['STORE_TIMEOUT_SECONDS' => '60']);
         $installation->run(['cron']);
         foreach (
             ['GET current', 'PUT generations', 'HEAD generations', 'PUT pointers', 'PUT current']
@@ -130,11 +130,11 @@ final class StoreFaultsTest extends PublicationTestCase
     public function a_store_that_is_down_or_slow_is_given_up_in_time_and_the_reason_is_said(): void
     {
         $store = new FakeStore();
-        $installation = self::installation($store, ['PUBLISH_TIMEOUT_SECONDS' => '1']);
+        $installation = self::installation($store, ['STORE_TIMEOUT_SECONDS' => '1']);
         $store->fail([['fault' => 'slow', 'for_ever' => true]]);
         $slow = $installation->run(['cron']);
         $installation->environment['S3_ENDPOINT_URL'] = 'http://127.0.0.1:1';
-        $installation->environment['PUBLISH_TIMEOUT_SECONDS'] = '60'; // more than all attempts take
+        $installation->environment['STORE_TIMEOUT_SECONDS'] = '60'; // more than all attempts take
         $down = $installation->run(['cron']);
 
         self::assertSame(

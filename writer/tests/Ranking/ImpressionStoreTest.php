@@ -10,6 +10,7 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ranking\CountedImpressions;
 use TrendVault\Writer\Ranking\ClickCounts;
 use TrendVault\Writer\Ranking\ImpressionStore;
+use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
@@ -79,6 +80,66 @@ final class ImpressionStoreTest extends TestCase
             ]),
         );
         self::assertSame(['GB a 1 1'], array_keys(self::impressions($database)));
+    }
+
+    #[Test]
+    public function what_visitors_do_with_a_placed_video_at_its_place_is_learned_of_no_video(): void
+    {
+        mt_srand(Draws::seed());
+        for ($draws = Draws::count(usual: 20, long: 1000); $draws > 0; $draws--) {
+            [$rank, $first, $last] = [mt_rand(1, 5), mt_rand(0, 100), mt_rand(100, 200)];
+            $databases = [self::database(), self::database()];
+            foreach ($databases as $database) {
+                $database->run(
+                    "INSERT INTO placed_ranks (region, window, category, rank, video_id, first_at, last_at, model_rate) VALUES ('GB', 'day', '', ?, 'a', ?, ?, 0.5)",
+                    [$rank, FixedClock::NOON + 60 * $first, FixedClock::NOON + 60 * $last],
+                );
+            }
+            $counts = [[], []];
+            $clicks = [0, 0];
+            for ($index = 0; $index < 100; $index++) {
+                $minute = mt_rand(0, 400);
+                $list = [['GB', Window::Day], ['GB', Window::Now], ['FR', Window::Day]][mt_rand(0, 2)];
+                [$video, $at] = [['a', 'b'][mt_rand(0, 1)], mt_rand(1, 5)];
+                $isPlaced =
+                    $list === ['GB', Window::Day] &&
+                    $video === 'a' &&
+                    $at === $rank &&
+                    $minute >= $first &&
+                    $minute <= $last + 60;
+                $usual = mt_rand(0, 100);
+                foreach ([0, 1] as $world) {
+                    $some = $isPlaced ? mt_rand(0, 100) : $usual;
+                    $clicks[$world] += $isPlaced ? $some : 0;
+                    $counts[$world][] = new CountedImpressions(
+                        FixedClock::NOON + 60 * $minute,
+                        $list[0],
+                        $video,
+                        $at,
+                        100.0,
+                        $some,
+                        $list[1],
+                    );
+                }
+            }
+            foreach ($databases as $world => $database) {
+                new ImpressionStore($database)->add($counts[$world]);
+                self::assertSame(
+                    [(float) $clicks[$world]],
+                    array_column($database->rows('SELECT clicks FROM placed_ranks'), 'clicks'),
+                    Draws::hint(),
+                );
+                $row = $database->row('SELECT impressions, model_clicks FROM placed_ranks');
+                self::assertSame($row['impressions'] / 2, $row['model_clicks']);
+            }
+            foreach (['impressions', 'rank_traffic', 'list_impressions', 'served_hours'] as $table) {
+                self::assertSame(
+                    $databases[0]->rows("SELECT * FROM $table"),
+                    $databases[1]->rows("SELECT * FROM $table"),
+                    Draws::hint(),
+                );
+            }
+        }
     }
 
     private static function database(): Database

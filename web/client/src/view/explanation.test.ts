@@ -38,6 +38,14 @@ test("what the score counts is said as what it is, and that a place was not earn
   expect(expecting[1]).toBe("Next 24 hours: 1 click expected at this place.");
 });
 
+test("who placed a video is said in place of a score, and nothing of the limit by channel", () => {
+  const placed = { ...place, rank_without_channel_limit: null, model_rank: 7 };
+  const sponsor = { name: "A brand", paid_by: "Its agency" };
+  const [paid, , , ...others] = said({ place: { ...placed, placed_by: "sponsor", sponsor } });
+  expect([paid, others]).toEqual(["Place 1 of 200. Advertisement for A brand, paid by Its agency.", []]);
+  expect(said({ place: { ...placed, placed_by: "editor" } }, "cs")[0]).toEndWith(" Výběr redakce.");
+});
+
 test("one is said as one, of what was counted and of what was seen", () => {
   const counts = { ...(example.counts as NonNullable<typeof example.counts>), views: 1 };
   expect(said({ counts })[1]).toStartWith("1 view so far, ");

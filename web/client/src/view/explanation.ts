@@ -1,6 +1,7 @@
 import { type Window, windowHours } from "@trendvault/contract/lists";
 import type { PageLanguage } from "@trendvault/contract/page";
 import type { Explanation } from "@trendvault/contract/responses";
+import { placementText } from "./list-view.ts";
 import { loadMessages } from "./locales/load-page.ts";
 import { type Formats, fill, nameWindow, type PageMessages } from "./locales/locale.ts";
 
@@ -41,6 +42,8 @@ export function explain(explanation: Explanation, words: Words): string[] {
 /** What a score counts follows from its unit (docs/ranking.md); a video that is tried has none of its own. */
 function reason(explanation: Explanation, place: Place, words: Words): string {
   const { messages } = words;
+  const placed = placementText(place, messages);
+  if (placed !== null) return `${placed}.`;
   if (place.is_explored) return messages.whyExplored;
   if (place.score_unit === "mixed") return messages.whyMixed;
   if (place.score_unit === "clicks") return messages.whyClicks;
@@ -75,10 +78,10 @@ function age({ forecast }: Explanation, { messages, formats }: Words): string {
 
 function channelLimit(
   { channel_limit: { videos, within_ranks: ranks } }: Explanation,
-  { rank, rank_without_channel_limit: without }: Place,
+  { rank, rank_without_channel_limit: without, placed_by }: Place,
   { messages, formats }: Words,
 ): string {
-  if (without === rank) return "";
+  if (without === rank || placed_by !== undefined) return "";
   const facts = { videos, ranks };
   return without === null
     ? fill(messages.whyLimitOut, facts, formats)

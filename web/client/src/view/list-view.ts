@@ -45,7 +45,8 @@ export function placeholder(): ViewElement {
 type ItemOptions = ListOptions & { list: List; isFirst: boolean };
 
 function itemView(item: ListItem, options: ItemOptions): ViewElement {
-  const moved = rankChangeOf(item, options.list.previous_generated_at);
+  const placed = placementText(item, options.messages);
+  const moved = placed === null ? rankChangeOf(item, options.list.previous_generated_at) : null;
   return h(
     "li",
     { class: "item", part: "item", "data-rank": item.rank },
@@ -59,12 +60,23 @@ function itemView(item: ListItem, options: ItemOptions): ViewElement {
     h(
       "div",
       { class: "text", part: "text" },
+      placed === null ? null : h("p", { class: "placed", part: "placed" }, placed),
       titleView(item),
       h("p", { class: "channel", part: "channel", dir: "auto" }, item.channel),
       whyView(item, options),
     ),
     figuresView(item, options),
   );
+}
+
+/** What has to be said of a video that its score did not bring here; null of all others. */
+export function placementText(
+  { placed_by: by, sponsor }: Pick<TrendingPage["items"][number], "placed_by" | "sponsor">,
+  messages: Pick<ListMessages, "placed" | "sponsored">,
+): string | null {
+  if (by === undefined) return null;
+  if (sponsor === undefined) return messages.placed;
+  return fill(messages.sponsored, { name: sponsor.name, payer: sponsor.paid_by });
 }
 
 // Nothing is said of the picture: the title beside it says what it is of.

@@ -7,7 +7,17 @@ import { allMessages } from "./all.ts";
 import { fill, formatsOf } from "./locale.ts";
 
 const numbers = { videos: 3, ranks: 24, rank: 1, total: 2, rate: 1 };
-const named = { ...numbers, when: "-", share: "-", time: "-", window: "-", age: "-", hosts: "-" };
+const named = {
+  ...numbers,
+  when: "-",
+  share: "-",
+  time: "-",
+  window: "-",
+  age: "-",
+  hosts: "-",
+  name: "-",
+  payer: "-",
+};
 
 const european: Record<string, string> = { en: "en-GB", pt: "pt-PT" };
 

@@ -15,7 +15,7 @@ export type Messages = Readonly<Record<Exclude<keyof typeof en, "dir" | "categor
 export const listWords = [
   ...["dir", "nextHours", "nextDays", "up", "down", "unchanged", "new", "viewsAnHour", "sparkline", "why"],
   ...["expected", "expectedHere", "counted", "loading", "empty", "listOf", "newer", "showNewer", "stale"],
-  ...["fallback", "offline", "failed", "unverified", "retry", "howMade", "report"],
+  ...["fallback", "offline", "failed", "unverified", "retry", "howMade", "report", "placed", "sponsored"],
 ] as const satisfies (keyof Messages)[];
 export type ListMessages = Pick<Messages, (typeof listWords)[number]>;
 

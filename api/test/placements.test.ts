@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { explanationUrl } from "@trendvault/contract/queries";
+import { DatabaseBuilder } from "@trendvault/kit/database";
+import { until } from "@trendvault/kit/machine";
+import { openTestOrigin, type TestOrigin, testTime } from "@trendvault/kit/origin";
+
+const ids = ["clip-0", "clip-1", "clip-2", "clip-3"];
+const sponsor = { name: "A <brand>", paid_by: "Its agency" };
+const advertisement = { placed_by: "sponsor", sponsor, model_rank: 3 };
+const choice = { placed_by: "editor", model_rank: null };
+const label = "Advertisement for A <brand>, paid by Its agency";
+const start = Math.floor(testTime / 1000);
+
+let builder: DatabaseBuilder;
+let origin: TestOrigin;
+
+beforeEach(async () => {
+  builder = new DatabaseBuilder();
+  builder.publish([{ region: "GB", videos: ids.map((id) => ({ id })) }]);
+  for (const [id, placed, end] of [
+    ["clip-0", advertisement, start + 1000],
+    ["clip-1", choice, start + 2000],
+  ] as const)
+    builder.database.run("UPDATE trending SET placed = ?, placed_until = ? WHERE video_id = ?", [
+      JSON.stringify(placed),
+      end,
+      id,
+    ]);
+  origin = await openTestOrigin(builder.path);
+});
+afterEach(() => {
+  origin.watcher.close();
+  builder.remove();
+});
+
+async function read(target: string): Promise<string> {
+  return (await origin.ask(target)).text();
+}
+
+type Placed = { id: string; placed_by?: string; sponsor?: object; model_rank?: number | null };
+
+function placementOf({ placed_by, sponsor, model_rank }: Placed): object {
+  return JSON.parse(JSON.stringify({ placed_by, sponsor, model_rank }));
+}
+
+test("who placed a video, who paid for it and its own rank are in everything that lists it", async () => {
+  const expected = [advertisement, choice, {}, {}];
+  for (const fields of ["", "&fields=snippet", "&fields=chart"]) {
+    const { items } = JSON.parse(await read(`/api/trending?region=GB&limit=50${fields}`)) as {
+      items: Placed[];
+    };
+    expect(items.map(placementOf)).toEqual(expected);
+  }
+  const [, ...lines] = (await read("/api/export/GB.ndjson?window=day")).trim().split("\n");
+  expect(lines.map((line) => placementOf(JSON.parse(line)))).toEqual(expected);
+  const video = JSON.parse(await read("/api/videos/clip-0")) as { trending: Placed[] };
+  expect(video.trending.map(placementOf)).toEqual(video.trending.map(() => advertisement));
+  const explained = JSON.parse(await read(explanationUrl("clip-0", { region: "GB", window: "day" })));
+  expect(placementOf(explained.place)).toEqual(advertisement);
+  expect(explained.sentences[0]).toContain(
+    "an advertisement on behalf of A <brand>, paid by Its agency, beside the limit by channel; its score gives it rank 3",
+  );
+});
+
+test("page and feeds label a placed video, in the page's language", async () => {
+  const page = await read("/?region=GB");
+  const shown = page.slice(0, page.indexOf('id="list-data"'));
+  expect(shown).toContain(`>${label.replace("<", "&lt;").replace(">", "&gt;")}</p>`);
+  expect(shown).toContain(">Chosen by the editors</p>");
+  expect(await read("/?region=GB&lang=de")).toContain(">Von der Redaktion ausgewählt</p>");
+  const feed = JSON.parse(await read("/feeds/GB.json")) as {
+    items: { title: string; _trendvault: Placed }[];
+  };
+  expect(feed.items[0]?.title).toStartWith(`[${label}] `);
+  expect(feed.items.map((item) => placementOf(item._trendvault))).toEqual([advertisement, choice, {}, {}]);
+  const atom = await read("/feeds/GB.atom");
+  expect(atom).toContain("[Advertisement for A &lt;brand&gt;, paid by Its agency] ");
+  expect(atom).toContain("<trendvault:placed_by>editor</trendvault:placed_by>");
+});
+
+test("a placed video is shown until its end, also when nobody publishes, and no answer outlives that", async () => {
+  let before = start;
+  const targets = ["/api/trending?region=GB", "/?region=GB", "/feeds/GB.atom", "/api/export/GB.ndjson"];
+  for (const [now, shown, end] of [
+    [start, ids, start + 1000],
+    [start + 999, ids, start + 1000],
+    [start + 1000, ids.slice(1), start + 2000],
+    [start + 2000, ids.slice(2), Infinity],
+  ] as const) {
+    origin.pass((now - before) * 1000);
+    before = now;
+    await until(() => {
+      origin.pass(0);
+      return (origin.cache.snapshot?.generation.endsAt ?? 0) > now;
+    });
+    for (const target of targets) {
+      const response = await origin.ask(target);
+      const text = await response.text();
+      expect([target, now, ids.filter((id) => text.includes(id))]).toEqual([target, now, [...shown]]);
+      const seconds = (name: string) =>
+        Number(
+          new RegExp(`${name}=(\\d+)`).exec(response.headers.get("trendvault-cache-control") ?? "")?.[1] ?? 0,
+        );
+      const use = seconds("max-age") + Math.max(seconds("stale-while-revalidate"), seconds("stale-if-error"));
+      expect([target, now, now + use <= end]).toEqual([target, now, true]);
+    }
+    const place = JSON.parse(await read(explanationUrl("clip-0", { region: "GB", window: "day" }))).place;
+    expect(place === null).toBe(now >= start + 1000);
+  }
+});

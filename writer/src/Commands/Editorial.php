@@ -1,0 +1,237 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Commands;
+
+use Closure;
+use Override;
+use stdClass;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Input\InputArgument;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\WriterCommand;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Editorial\Editorial as Decisions;
+use TrendVault\Writer\Editorial\EditorialFile;
+use TrendVault\Writer\Editorial\EditorialStore;
+use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Time\Rfc3339;
+use TrendVault\Writer\WriterException;
+
+#[AsCommand('editorial', 'Lists what editors decided: by whom, until when, why, and whether it is shown')]
+final class Editorial extends WriterCommand
+{
+    #[Override]
+    protected function handle(InputInterface $input, Context $context): ExitCode
+    {
+        $database = $context->openForReading();
+        $store = new EditorialStore($database);
+        $stored = $store->stored();
+        $now = $context->now();
+        $editorial = $store->inForce($now);
+        $lines = [
+            match (true) {
+                $stored === null => 'No EDITORIAL_FILE was read yet.',
+                $stored['read_at'] === null => 'No EDITORIAL_FILE could be read yet.',
+                default => 'In force is the file as it was read at ' . Rfc3339::format($stored['read_at']),
+            },
+        ];
+        if (($stored['failure'] ?? null) !== null) {
+            $lines[] = 'Since ' . Rfc3339::format((int) $stored['failed_at']) . ": {$stored['failure']}";
+        }
+        foreach ($editorial->removals as [$kind, $name, $reason, $by]) {
+            $lines[] = "removed  $kind->value $name" . self::why($reason, $by);
+        }
+        foreach ($editorial->pins as $pin) {
+            $isOver = $pin->until <= $now;
+            $hidden = $isOver ? null : $store->reasonNotShown($pin, $now);
+            $lines[] =
+                "pinned   video $pin->videoId at rank $pin->rank of " .
+                trim($pin->listName()) .
+                ', until ' .
+                Rfc3339::format($pin->until) .
+                ($pin->sponsor === null
+                    ? ''
+                    : ", sponsored by {$pin->sponsor['name']}, paid by {$pin->sponsor['paid_by']}") .
+                self::why($pin->reason, $pin->by) .
+                match (true) {
+                    $isOver => ' — over',
+                    $hidden !== null => " — not shown: $hidden",
+                    default => '',
+                };
+        }
+        [
+            'ranks' => $ranks,
+            'impressions' => $seen,
+            'clicks' => $clicks,
+            'model_clicks' => $model,
+        ] = $store->results();
+        if ($ranks > 0) {
+            $lines[] = sprintf(
+                'Placed videos got %s clicks of %s impressions; in the order of scores %s are expected.',
+                number_format($clicks),
+                number_format($seen),
+                number_format($model),
+            );
+        }
+        $context->write(implode("\n", $lines) . "\n");
+
+        return ExitCode::Ok;
+    }
+
+    private static function why(string $reason, ?string $by): string
+    {
+        return ': ' . $reason . ($by === null ? '' : " ($by)");
+    }
+}
+
+#[AsCommand('pin', 'Places a video at a rank of a list until a time, in EDITORIAL_FILE')]
+final class Pin extends WriterCommand
+{
+    private const string HELP = <<<'TEXT'
+    The next generation has it. Again, for the same video and list, it replaces the pin; --end takes it
+    out. What visitors do with the video at that place changes no score. With --sponsor it is labelled
+    as an advertisement.
+    TEXT;
+
+    #[Override]
+    protected function configure(): void
+    {
+        $this->addArgument(
+            'video',
+            InputArgument::REQUIRED,
+            'The id of the video; one that starts with a hyphen goes after --',
+        )->setHelp(self::HELP);
+        foreach (
+            [
+                'region' => 'The region of the list, such as GB',
+                'window' => 'now, day or week (default: now)',
+                'category' => 'A category (default: the list over all)',
+                'rank' => 'From 1 to 50 (default: 1)',
+                'until' => 'When it ends, such as 2026-12-24T18:00:00Z',
+                'reason' => 'Why, for those who ask later; at most 300 characters',
+                'by' => 'Who decided it',
+                'sponsor' => 'On whose behalf it is shown',
+                'paid-by' => 'Who paid for it (default: the sponsor)',
+            ]
+            as $name => $description
+        ) {
+            $this->addOption($name, mode: InputOption::VALUE_REQUIRED, description: $description);
+        }
+        $this->addOption('end', mode: InputOption::VALUE_NONE, description: 'Take the pin out');
+    }
+
+    #[Override]
+    protected function handle(InputInterface $input, Context $context): ExitCode
+    {
+        $given = static fn(string $name): ?string => self::option($input, $name);
+        $key = [
+            'video' => self::argument($input, 'video'),
+            'region' =>
+                $given('region') ??
+                throw WriterException::usage('--region is missing. See writer pin --help.'),
+            'window' => $given('window') ?? 'now',
+            'category' => $given('category'),
+        ];
+        $isMeant = static fn(stdClass $pin): bool => $pin->video === $key['video'] &&
+            $pin->region === $key['region'] &&
+            $pin->window === $key['window'] &&
+            ($pin->category ?? null) === $key['category'];
+        $entry = self::isGiven($input, 'end') ? null : self::entry($key, $given);
+
+        return $this->write($context, static function (Database $database) use (
+            $context,
+            $entry,
+            $isMeant,
+            $key,
+        ): ExitCode {
+            $step = new EditorialStep($context, $database);
+            if (!$step->change('pins', $isMeant, $entry)) {
+                throw WriterException::usage("Nothing to end: {$key['video']} is not pinned in that list.");
+            }
+            $done = $entry === null ? 'Ended the pin of' : 'Pinned';
+            $context->log->info("$done {$key['video']}: the next generation has it.", [
+                'event' => $entry === null ? 'unpinned' : 'pinned',
+                ...$key,
+            ]);
+
+            return ExitCode::Ok;
+        });
+    }
+
+    /**
+     * @param array<string, ?string> $key
+     * @param Closure(string): ?string $given
+     * @return array<string, mixed>
+     */
+    private static function entry(array $key, Closure $given): array
+    {
+        $rank = $given('rank') ?? '1';
+        $sponsor = $given('sponsor');
+        $by = $given('by');
+
+        return [
+            ...$key,
+            'rank' => ctype_digit($rank) ? (int) $rank : $rank,
+            'until' => $given('until') ?? '',
+            'reason' => $given('reason') ?? '',
+            ...$by === null ? [] : ['by' => $by],
+            'placed_by' => $sponsor === null ? 'editor' : 'sponsor',
+            ...$sponsor === null
+                ? []
+                : ['sponsor' => ['name' => $sponsor, 'paid_by' => $given('paid-by') ?? $sponsor]],
+        ];
+    }
+}
+
+/** Reads EDITORIAL_FILE at every run, and changes it for commands. */
+final readonly class EditorialStep
+{
+    /** Null when none is set. */
+    public ?EditorialFile $file;
+    private EditorialStore $store;
+
+    public function __construct(private Context $context, Database $database)
+    {
+        $path = $context->settings->editorialFile();
+        $this->file =
+            $path === null ? null : new EditorialFile($path, $context->settings->regionTable()->codes());
+        $this->store = new EditorialStore($database);
+    }
+
+    /** Takes over what the file says now; of one that is wrong it is said, and the one before stays in force. */
+    public function run(): Decisions
+    {
+        $failure = $this->store->refresh($this->file, $this->context->now());
+        if ($failure !== null) {
+            $this->context->log->error("$failure\nThe last file that could be read stays in force.", [
+                'event' => 'editorial_refused',
+            ]);
+        }
+
+        return $this->store->inForce($this->context->now());
+    }
+
+    /**
+     * Changes the file, and takes it over.
+     *
+     * @param Closure(stdClass): bool $isReplaced
+     * @param ?array<string, mixed> $entry
+     * @throws WriterException
+     */
+    public function change(string $list, Closure $isReplaced, ?array $entry): bool
+    {
+        if ($this->file === null) {
+            throw WriterException::usage(
+                'EDITORIAL_FILE is not set. Expected the path of a JSON file; {} is enough to begin with.',
+            );
+        }
+        $isChanged = $this->file->change($list, $isReplaced, $entry, $this->context->now());
+        $this->run();
+
+        return $isChanged;
+    }
+}

@@ -1,0 +1,122 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Editorial;
+
+use Closure;
+use stdClass;
+use TrendVault\Writer\WriterException;
+
+/** The file of EDITORIAL_FILE. Commands rewrite it; whoever calls holds the writer's lock. */
+final readonly class EditorialFile
+{
+    private const int FORMAT =
+        JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION;
+
+    /** @param list<string> $regions of the deployment */
+    public function __construct(public string $path, private array $regions) {}
+
+    /** @throws WriterException when it cannot be read */
+    public function text(): string
+    {
+        $text = is_file($this->path)
+            ? @file_get_contents($this->path, length: Editorial::MOST_BYTES + 1)
+            : false;
+
+        return $text === false
+            ? throw WriterException::usage(
+                "Cannot read EDITORIAL_FILE=$this->path: expected a file that this user can read; {} is enough.",
+            )
+            : $text;
+    }
+
+    /**
+     * @param int $now UTC seconds
+     * @throws WriterException with the mistakes of a text
+     */
+    public function parse(string $text, int $now): Editorial
+    {
+        try {
+            return Editorial::read($text, $this->regions, $now);
+        } catch (WriterException $bad) {
+            throw WriterException::usage("Cannot read EDITORIAL_FILE=$this->path:\n{$bad->getMessage()}");
+        }
+    }
+
+    /**
+     * Adds an entry in place of those that it replaces, or, without one, only takes these out. The file is replaced as a
+     * whole.
+     *
+     * @param string $list removals or pins
+     * @param Closure(stdClass): bool $isReplaced
+     * @param ?array<string, mixed> $entry
+     * @param int $now UTC seconds
+     * @return bool whether an entry was added or taken out
+     * @throws WriterException when the file would be wrong, or cannot be written: it says what to change by hand
+     */
+    public function change(string $list, Closure $isReplaced, ?array $entry, int $now): bool
+    {
+        $text = $this->text();
+        $this->parse($text, $now);
+        /** @var stdClass $object */
+        $object = json_decode($text);
+        /** @var array<string, list<stdClass>> $file */
+        $file = (array) $object;
+        $before = $file[$list] ?? [];
+        $kept = array_values(array_filter($before, static fn(stdClass $one): bool => !$isReplaced($one)));
+        if ($entry === null && count($kept) === count($before)) {
+            return false;
+        }
+        $file[$list] = $entry === null ? $kept : [...$kept, (object) $entry];
+        $new = self::format((object) $file);
+        try {
+            Editorial::read($new, $this->regions, $now);
+        } catch (WriterException $bad) {
+            throw WriterException::usage(
+                "Cannot change EDITORIAL_FILE=$this->path, it would be wrong:\n{$bad->getMessage()}",
+            );
+        }
+        if (!$this->replace($new)) {
+            $lines = self::format($entry ?? array_values(array_filter($before, $isReplaced)));
+            $change = $entry === null ? "Take out of its \"$list\"" : "Add to its \"$list\"";
+            throw WriterException::usage(
+                "Cannot write EDITORIAL_FILE=$this->path and its folder as this user. $change:\n$lines",
+            );
+        }
+
+        return true;
+    }
+
+    private static function format(mixed $value): string
+    {
+        $lines = explode("\n", json_encode($value, self::FORMAT | JSON_THROW_ON_ERROR));
+        $indented = array_map(static function (string $line): string {
+            $text = ltrim($line, ' ');
+
+            return str_repeat(' ', intdiv(strlen($line) - strlen($text), 2)) . $text;
+        }, $lines);
+
+        return implode("\n", $indented) . "\n";
+    }
+
+    /** Readers see the whole old file or the whole new one, also after a crash. */
+    private function replace(string $text): bool
+    {
+        $path = realpath($this->path) ?: $this->path;
+        $new = "$path.new";
+        $file = @fopen($new, 'wb');
+        if ($file === false) {
+            return false;
+        }
+        @chmod($new, fileperms($path) & 0o777);
+        $isWritten = @fwrite($file, $text) === strlen($text) && fsync($file);
+        fclose($file);
+        if ($isWritten && @rename($new, $path)) {
+            return true;
+        }
+        @unlink($new);
+
+        return false;
+    }
+}

@@ -1,0 +1,181 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Editorial;
+
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\Observations\Restrictions;
+use TrendVault\Writer\Time\Rfc3339;
+use TrendVault\Writer\WriterException;
+
+/** The newest editorial file that could be read, which is in force, in the table editorial. */
+final readonly class EditorialStore
+{
+    private const string FIND = 'SELECT text, read_at, failed_at, failure FROM editorial';
+    private const string KEEP = <<<'SQL'
+    INSERT INTO editorial (id, text, read_at) VALUES (1, ?, ?)
+    ON CONFLICT DO UPDATE SET text = excluded.text, read_at = excluded.read_at, failed_at = NULL, failure = NULL
+    SQL;
+    private const string FAIL = <<<'SQL'
+    INSERT INTO editorial (id, failed_at, failure) VALUES (1, ?, ?)
+    ON CONFLICT DO UPDATE SET failure = excluded.failure, failed_at = ifnull(failed_at, excluded.failed_at)
+    SQL;
+    private const string IS_SHOWN = <<<'SQL'
+    SELECT 1 FROM trending WHERE generation = (SELECT max(generation) FROM generation_regions WHERE region = ?1)
+      AND video_id = ?4 AND region = ?1 AND window = ?2 AND category = ?3 AND placed IS NOT NULL
+    SQL;
+    private const string IS_LISTED = <<<'SQL'
+    SELECT 1 FROM trending WHERE generation = (SELECT max(generation) FROM generation_regions WHERE region = ?1)
+      AND region = ?1 AND window = ?2 AND category = ?3 LIMIT 1
+    SQL;
+    private const string GENERATION = 'SELECT max(published_at) FROM generation_regions JOIN generations ON id = generation WHERE region = ?';
+    private const string VIDEO =
+        'SELECT v.channel, ' . Restrictions::COLUMNS . ' FROM videos AS v WHERE id = ?';
+    private const string RESULTS = <<<'SQL'
+    SELECT count(*) AS ranks, total(impressions) AS impressions, total(clicks) AS clicks, total(model_clicks) AS model_clicks
+    FROM placed_ranks
+    SQL;
+
+    public function __construct(private Database $database) {}
+
+    /**
+     * Takes the file over as it is now, removals included. One that cannot be read, or is wrong, changes nothing.
+     *
+     * @param ?EditorialFile $file null when none is set
+     * @param int $now UTC seconds
+     * @return ?string why the file was not taken over; null when it was
+     */
+    public function refresh(?EditorialFile $file, int $now): ?string
+    {
+        $stored = $this->stored();
+        if ($file === null) {
+            if ($stored !== null) {
+                $this->forget();
+            }
+
+            return null;
+        }
+        try {
+            $text = $file->text();
+            $editorial = $file->parse($text, $now);
+        } catch (WriterException $failure) {
+            $this->database->run(self::FAIL, [$now, $failure->getMessage()]);
+
+            return $failure->getMessage();
+        }
+        if ($stored === null || $stored['failure'] !== null || $stored['text'] !== $text) {
+            $this->database->transaction(function () use ($text, $editorial, $now): void {
+                $this->database->run(self::KEEP, [$text, $now]);
+                new Removals($this->database)->follow($editorial->removals, $now);
+            });
+        }
+
+        return null;
+    }
+
+    /** @param int $now UTC seconds */
+    public function inForce(int $now): Editorial
+    {
+        $text = $this->stored()['text'] ?? null;
+
+        return $text === null ? Editorial::none() : Editorial::read($text, null, $now);
+    }
+
+    /** @return ?array{text: ?string, read_at: ?int, failed_at: ?int, failure: ?string} null when no file was ever set */
+    public function stored(): ?array
+    {
+        /** @var ?array{text: ?string, read_at: ?int, failed_at: ?int, failure: ?string} $row */
+        $row = $this->database->row(self::FIND);
+
+        return $row;
+    }
+
+    /**
+     * Why the newest list does not show a pin; null when it does.
+     *
+     * @param int $now UTC seconds
+     */
+    public function reasonNotShown(Pin $pin, int $now): ?string
+    {
+        $list = [$pin->region, $pin->window, $pin->category];
+        if ($this->database->value(self::IS_SHOWN, [...$list, $pin->videoId]) !== null) {
+            return null;
+        }
+        /** @var ?array{channel: string, held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string} $video */
+        $video = $this->database->row(self::VIDEO, [$pin->videoId]);
+        if ($video === null) {
+            return 'no such video is stored';
+        }
+        $removal = new Removals($this->database)->reasonFor($pin->videoId, $video['channel']);
+        $generationAt = $this->database->number(self::GENERATION, [$pin->region]);
+
+        return match (true) {
+            $removal !== null => "it is removed: $removal",
+            default => Restrictions::reason($video, $pin->region, $now) ??
+                match (true) {
+                    $generationAt === null || $generationAt <= ($this->stored()['read_at'] ?? 0)
+                        => 'the next generation will have it',
+                    $this->database->value(self::IS_LISTED, $list) === null => 'there is no such list now',
+                    default => "nothing counts or announces it in $pin->region now",
+                },
+        };
+    }
+
+    /** @return array{ranks: int, impressions: float, clicks: float, model_clicks: float} of all placed videos, as long as they are kept */
+    public function results(): array
+    {
+        /** @var array{ranks: int, impressions: float, clicks: float, model_clicks: float} $row */
+        $row = $this->database->row(self::RESULTS);
+
+        return $row;
+    }
+
+    /**
+     * Facts for `status`: null when no file was ever set.
+     *
+     * @param int $now UTC seconds
+     * @return ?array{read_at: ?string, failed_at: ?string, failure: ?string, removals: int, pins: int, not_shown: list<array{video: string, region: string, window: string, category: ?string, reason: string}>}
+     */
+    public function facts(int $now): ?array
+    {
+        $stored = $this->stored();
+        if ($stored === null) {
+            return null;
+        }
+        $editorial = $this->inForce($now);
+        $pins = $editorial->pinsAt($now);
+        $notShown = [];
+        foreach ($pins as $pin) {
+            $reason = $this->reasonNotShown($pin, $now);
+            if ($reason !== null) {
+                $notShown[] = [
+                    'video' => $pin->videoId,
+                    'region' => $pin->region,
+                    'window' => $pin->window,
+                    'category' => $pin->category === '' ? null : $pin->category,
+                    'reason' => $reason,
+                ];
+            }
+        }
+
+        return [
+            'read_at' => $stored['read_at'] === null ? null : Rfc3339::format($stored['read_at']),
+            'failed_at' => $stored['failed_at'] === null ? null : Rfc3339::format($stored['failed_at']),
+            'failure' => $stored['failure'],
+            'removals' => count($editorial->removals),
+            'pins' => count($pins),
+            'not_shown' => $notShown,
+        ];
+    }
+
+    /** Pins end; what the file removed stays removed, by an operator. */
+    private function forget(): void
+    {
+        $this->database->transaction(function (): void {
+            new Removals($this->database)->keepWithoutFile();
+            $this->database->run('DELETE FROM editorial');
+        });
+    }
+}

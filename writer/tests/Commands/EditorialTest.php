@@ -1,0 +1,270 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Commands;
+
+use Override;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
+use TrendVault\Writer\Tests\Support\ProcessResult;
+use TrendVault\Writer\Time\Rfc3339;
+
+final class EditorialTest extends TestCase
+{
+    private const string LIST = <<<'SQL'
+    SELECT video_id, placed FROM trending
+    WHERE window = 'day' AND category = '' AND generation = (SELECT max(id) FROM generations) ORDER BY rank
+    SQL;
+
+    private Installation $installation;
+    private string $file;
+
+    #[Override]
+    protected function setUp(): void
+    {
+        $this->installation = Installation::migrated();
+        $this->file = "{$this->installation->folder->path}/editorial.json";
+        $this->installation->environment['EDITORIAL_FILE'] = $this->file;
+        file_put_contents($this->file, '{}');
+        $lines = array_map(
+            static fn(string $id, int $views): array => [
+                'id' => $id,
+                'channel' => 'One & Co',
+                'views' => $views,
+                'observed_at' => NdjsonLine::ago(60),
+            ],
+            ['a', 'b', 'c', 'd', 'e'],
+            [9000, 8000, 7000, 6000, 5000],
+        );
+        $this->installation->run(['ingest', '-'], NdjsonLine::many($lines));
+    }
+
+    #[Test]
+    public function a_pinned_video_is_at_its_rank_and_all_others_keep_their_order_until_the_pin_ends(): void
+    {
+        $until = Rfc3339::format(time() + 3600);
+        self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list());
+        $this->pin('e', '--rank', '2', '--until', $until, '--by', 'Ana');
+        $this->pin('c', '--rank', '1', '--until', $until, '--sponsor', 'A brand');
+
+        self::assertSame(['c', 'e', 'a', 'b', 'd'], $this->list());
+        self::assertSame(
+            [
+                '{"placed_by":"sponsor","sponsor":{"name":"A brand","paid_by":"A brand"},"model_rank":3}',
+                '{"placed_by":"editor","model_rank":5}',
+                null,
+                null,
+                null,
+            ],
+            array_column($this->installation->rows(self::LIST), 'placed'),
+        );
+        self::assertStringContainsString(
+            'placed: {"placed_by":"editor","model_rank":5}',
+            $this->installation->run(['explain', 'GB', 'e'])->output,
+        );
+        $said = $this->installation->run(['editorial'])->output;
+        self::assertStringContainsString(
+            "pinned   video e at rank 2 of GB day, until $until: Election night (Ana)\n",
+            $said,
+        );
+        self::assertStringContainsString(', sponsored by A brand, paid by A brand: Election night', $said);
+
+        self::assertSame(
+            ExitCode::Ok,
+            $this->writer('pin', 'e', '--region', 'GB', '--window', 'day', '--end'),
+        );
+        self::assertSame(['c', 'a', 'b', 'd', 'e'], $this->list());
+        self::assertSame(
+            ExitCode::Usage,
+            $this->writer('pin', 'e', '--region', 'GB', '--window', 'day', '--end'),
+        );
+        $before = file_get_contents($this->file);
+        $wrong = $this->installation->run(['pin', 'a', '--region', 'GB', '--rank', '51', '--until', 'later']);
+        self::assertStringContainsString(
+            "it would be wrong:\npins[1].rank: expected a whole number from 1 to 50\npins[1].until: ",
+            $wrong->message(),
+        );
+        self::assertSame($before, file_get_contents($this->file));
+    }
+
+    #[Test]
+    public function a_pin_that_is_over_places_nothing(): void
+    {
+        $this->pin('e', '--rank', '1', '--until', Rfc3339::format(time() - 1));
+
+        self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list());
+        self::assertStringContainsString(' — over', $this->installation->run(['editorial'])->output);
+    }
+
+    #[Test]
+    public function a_pinned_video_that_may_not_be_shown_is_not_and_status_says_why(): void
+    {
+        $until = Rfc3339::format(time() + 3600);
+        $this->pin('e', '--rank', '1', '--until', $until);
+        $this->pin('unknown', '--rank', '2', '--until', $until);
+        $this->writer('remove', 'e', '--reason', 'a court order');
+
+        self::assertSame(['a', 'b', 'c', 'd'], $this->list());
+        $status = json_decode($this->installation->run(['status', '--json'])->output, true);
+        self::assertSame(
+            ['it is removed: a court order', 'no such video is stored'],
+            array_column($status['editorial']['not_shown'], 'reason'),
+        );
+        self::assertStringContainsString(
+            'trendvault_writer_editorial_pins{shown="no"} 2',
+            $this->installation->run(['status', '--prometheus'])->output,
+        );
+    }
+
+    #[Test]
+    public function removals_are_written_into_the_file_and_end_with_it_but_what_a_source_removed_stays(): void
+    {
+        $this->installation->run(['ingest', '-'], '{"id": "b", "removed": true, "reason": "source"}' . "\n");
+        $this->writer('remove', 'a', '--reason', 'a court order', '--by', 'Ana');
+        $this->writer('remove', 'b', '--reason', 'spam');
+        self::assertSame(
+            <<<'JSON'
+            {
+              "removals": [
+                {
+                  "video": "a",
+                  "reason": "a court order",
+                  "by": "Ana"
+                },
+                {
+                  "video": "b",
+                  "reason": "spam"
+                }
+              ]
+            }
+
+            JSON
+            ,
+            file_get_contents($this->file),
+        );
+        self::assertSame(['c', 'd', 'e'], $this->list());
+        file_put_contents($this->file, '{}');
+        self::assertSame(['a', 'c', 'd', 'e'], $this->list());
+        self::assertSame(ExitCode::Ok, $this->writer('allow', 'b'));
+        self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list());
+    }
+
+    #[Test]
+    public function without_the_setting_pins_end_and_what_the_file_removed_stays_removed_by_an_operator(): void
+    {
+        $this->pin('e', '--rank', '1', '--until', Rfc3339::format(time() + 3600));
+        $this->writer('remove', 'a');
+        unset($this->installation->environment['EDITORIAL_FILE']);
+
+        self::assertSame(['b', 'c', 'd', 'e'], $this->list());
+        self::assertSame(ExitCode::Ok, $this->writer('allow', 'a'));
+        self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list());
+    }
+
+    #[Test]
+    #[DataProvider('wrongFiles')]
+    public function a_wrong_file_is_told_and_changes_nothing(?string $text, string $fault): void
+    {
+        $this->pin('e', '--rank', '1', '--until', Rfc3339::format(time() + 3600));
+        $this->writer('remove', 'a');
+        $text === null ? unlink($this->file) : file_put_contents($this->file, $text);
+        $ranked = $this->installation->run(['rank']);
+
+        self::assertSame(ExitCode::Ok, $ranked->exitCode);
+        self::assertStringContainsString($fault, $ranked->events('editorial_refused')[0]['message']);
+        self::assertSame(['e', 'b', 'c', 'd'], $this->list());
+        foreach (['editorial', 'status'] as $command) {
+            self::assertStringContainsString($fault, $this->installation->run([$command])->output);
+        }
+        self::assertStringContainsString(
+            'trendvault_writer_editorial_failed 1',
+            $this->installation->run(['status', '--prometheus'])->output,
+        );
+        $changed = $this->installation->run(['remove', 'b']);
+        self::assertSame(ExitCode::Usage, $changed->exitCode);
+        self::assertSame($text, is_file($this->file) ? file_get_contents($this->file) : null);
+
+        file_put_contents($this->file, '{}');
+        self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list());
+        self::assertStringContainsString(
+            'trendvault_writer_editorial_failed 0',
+            $this->installation->run(['status', '--prometheus'])->output,
+        );
+    }
+
+    /** @return iterable<array{?string, string}> */
+    public static function wrongFiles(): iterable
+    {
+        $pin = static fn(
+            string $members,
+        ): string => '{"video": "e", "window": "day", "until": "2999-01-01T00:00:00Z", "reason": "r"' .
+            ", $members}";
+        yield [null, 'expected a file that this user can read'];
+        yield ['{"pins": [', 'expected JSON'];
+        yield ['{"pins": [], "holds": []}', 'holds: unknown, expected only $schema, removals, pins'];
+        yield ["{\"pins\": [{$pin('"region": "XX", "rank": 1')}]}", 'pins[0].region: expected one of '];
+        yield [
+            "{\"pins\": [{$pin('"region": "GB", "rank": 1')}, {$pin('"region": "GB", "rank": 2')}]}",
+            'pins[1].video: pins[0] has it in that list already',
+        ];
+    }
+
+    #[Test]
+    public function a_file_that_may_not_be_written_is_left_and_the_lines_are_printed(): void
+    {
+        $folder = "{$this->installation->folder->path}/repository";
+        mkdir($folder);
+        $this->installation->environment['EDITORIAL_FILE'] = "$folder/editorial.json";
+        file_put_contents("$folder/editorial.json", '{}');
+        mkdir("$folder/editorial.json.new"); // root may write everywhere
+        $result = $this->installation->run(['remove', 'a', '--reason', 'law']);
+
+        self::assertSame(ExitCode::Usage, $result->exitCode);
+        self::assertStringContainsString(
+            "Add to its \"removals\":\n",
+            $result->events('failed')[0]['message'],
+        );
+        self::assertStringContainsString('"reason": "law"', $result->events('failed')[0]['message']);
+        self::assertSame('{}', file_get_contents("$folder/editorial.json"));
+    }
+
+    #[Test]
+    public function origins_that_could_not_say_who_placed_a_video_refuse_the_database_from_the_first_one_on(): void
+    {
+        $version = fn(): mixed => $this->installation->value('PRAGMA user_version');
+        $this->list();
+        self::assertLessThan(38, $version());
+        $this->pin('e', '--rank', '1', '--until', Rfc3339::format(time() + 3600));
+        $this->list();
+        self::assertSame(38, $version());
+    }
+
+    private function pin(string $video, string ...$options): void
+    {
+        $result = $this->installation->run([
+            'pin',
+            $video,
+            ...['--region', 'GB', '--window', 'day', '--reason', 'Election night'],
+            ...array_values($options),
+        ]);
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+    }
+
+    private function writer(string ...$words): ExitCode
+    {
+        return $this->installation->run(array_values($words))->exitCode;
+    }
+
+    /** @return list<string> the newest list of GB, ranked anew */
+    private function list(): array
+    {
+        self::assertSame(ExitCode::Ok, $this->writer('rank'));
+
+        return array_column($this->installation->rows(self::LIST), 'video_id');
+    }
+}
