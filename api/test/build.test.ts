@@ -42,7 +42,7 @@ async function renderWith(program: string, run: Run): Promise<void> {
   const again = run([process.execPath, program, "--database", builder.path, "--output", output], own);
   const ofOwn = await openBundle(output, JSON.parse(await again.stdout.text()));
   const textAt = async (target: string) => new TextDecoder().decode((await ofOwn.read(target))?.body);
-  expect(await textAt("/?region=GB")).toContain('<html lang="pl">');
+  expect(await textAt("/?region=GB")).toContain('<html lang="pl"');
   expect(await textAt("/?region=GB")).toContain('"languages":{"GB":"pl"}');
   expect(JSON.parse(await textAt("/openapi.json")).components.schemas.Region.enum).toEqual(["GB"]);
   builder.remove();
