@@ -57,7 +57,20 @@ export function feedUrl({ region, form, window, category }: Feed): string {
 }
 
 /** The languages of the page (BCP 47), as web/client/src/view/locales has them. */
-export const pageLanguages = ["en", "de", "fr", "es", "it", "nl", "pl", "sv", "pt", "da", "cs"] as const;
+export const pageLanguages = [
+  "en",
+  "de",
+  "fr",
+  "es",
+  "it",
+  "nl",
+  "pl",
+  "sv",
+  "pt",
+  "da",
+  "cs",
+  "ar",
+] as const;
 export type PageLanguage = (typeof pageLanguages)[number];
 
 /** The language of the page with this tag, or undefined. */

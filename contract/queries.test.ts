@@ -155,7 +155,20 @@ test.each(["lang=xx", "lang=", "lang=EN", "lang=en&lang=de", "region=XX", "categ
 );
 
 test("there is a language of the page for every region", () => {
-  expect([...pageLanguages]).toEqual(["en", "de", "fr", "es", "it", "nl", "pl", "sv", "pt", "da", "cs"]);
+  expect([...pageLanguages]).toEqual([
+    "en",
+    "de",
+    "fr",
+    "es",
+    "it",
+    "nl",
+    "pl",
+    "sv",
+    "pt",
+    "da",
+    "cs",
+    "ar",
+  ]);
 });
 
 function canonicalFeed(path: string, search: string): string | null {

@@ -357,6 +357,17 @@ describe("in a browser, the element as time passes", () => {
       assert.equal(await page.getByText("Why video-1").count(), 0);
     }));
 
+  test("is written from right to left in a language that is, on a page that is not", () =>
+    open(element().replace('lang="en"', 'lang="ar"'), async (page) => {
+      await page.getByText("كيف تُعدّ هذه القائمة").waitFor();
+      const places = await page
+        .locator("trendvault-list li")
+        .evaluateAll(([first]) =>
+          [".place", ".text"].map((part) => first?.querySelector(part)?.getBoundingClientRect().left ?? 0),
+        );
+      assert.ok((places[0] ?? 0) > (places[1] ?? 0));
+    }));
+
   test("a picture that cannot be loaded is replaced by ours", () =>
     open(element(), async (page) => {
       await page.locator("trendvault-list svg.placeholder").first().waitFor();

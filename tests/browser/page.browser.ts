@@ -499,6 +499,38 @@ describe("the look of", () => {
     }
   }
 
+  for (const width of [390, 1280]) {
+    test(`the page is mirrored where its language is written from right to left, ${width} pixels`, () =>
+      openPage(
+        "/?region=GB&lang=ar",
+        async ({ page }) => {
+          await page.locator("trendvault-list summary").first().dispatchEvent("click");
+          await page.locator("trendvault-list .explanation[lang=ar]").waitFor();
+          await assertAccessible(page);
+          assert.equal(await hiddenAtTheSide(page), 0);
+          const rightOf = async (selector: string) => {
+            const box = await page.locator(`trendvault-list li:first-child ${selector}`).boundingBox();
+            return box === null ? 0 : box.x + box.width;
+          };
+          const order = [await rightOf(".rank"), await rightOf(".thumb"), await rightOf(".channel")];
+          assert.deepEqual(
+            order,
+            order.toSorted((one, other) => other - one),
+          );
+          const heading = await page.locator("h1").boundingBox();
+          assert.ok(heading !== null && heading.x + heading.width > width * 0.8);
+          // An English title begins where the Arabic words around it do.
+          const alignment = page.locator("trendvault-list .title").first();
+          assert.equal(await alignment.evaluate((title) => getComputedStyle(title).textAlign), "right");
+          await page.screenshot({ path: join(screenshots, `page-ar-${width}.png`) });
+          await page.locator("nav.languages a[lang=de]").click();
+          await page.locator("html[lang=de][dir=ltr]").waitFor();
+          assert.ok((await rightOf(".rank")) < (await rightOf(".thumb")));
+        },
+        { viewport: { width, height: 900 } },
+      ));
+  }
+
   for (const width of [320, 390]) {
     test(`the page fits ${width} pixels with letters twice as large, and titles can be read`, () =>
       openPage(

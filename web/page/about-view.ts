@@ -83,7 +83,7 @@ export function writeFailure(failure: FailurePage & { site: Site | undefined }):
   return `<!doctype html>${toHtml(
     h(
       "html",
-      { lang: language },
+      { lang: language, dir: messages.dir },
       h(
         "head",
         {},

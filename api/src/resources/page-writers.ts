@@ -29,7 +29,7 @@ import {
 import { h, toHtml } from "../../../web/client/src/view/nodes.ts";
 import { type Body, jsonBody, type TextAroundToken, textBody } from "./resource.ts";
 
-/** What only pages and feeds need: words of eleven languages, templates, the XML writer. Loaded with the first of them. */
+/** What only pages and feeds need: words of all languages, templates, the XML writer. Loaded with the first of them. */
 export { ownRegions, useRegions } from "@trendvault/contract/regions";
 export { writeDocs } from "@trendvault/page/docs-view";
 

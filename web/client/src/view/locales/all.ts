@@ -1,4 +1,5 @@
 import type { PageLanguage } from "@trendvault/contract/page";
+import ar from "./ar.json" with { type: "json" };
 import cs from "./cs.json" with { type: "json" };
 import da from "./da.json" with { type: "json" };
 import de from "./de.json" with { type: "json" };
@@ -25,4 +26,5 @@ export const allMessages: Readonly<Record<PageLanguage, Messages>> = {
   pt,
   da,
   cs,
+  ar,
 };

@@ -20,4 +20,5 @@ const loaders: Record<PageLanguage, () => Promise<{ default: Omit<PageMessages, 
   pt: () => import("./pt.json?page"),
   da: () => import("./da.json?page"),
   cs: () => import("./cs.json?page"),
+  ar: () => import("./ar.json?page"),
 };

@@ -19,4 +19,5 @@ const loaders: Record<PageLanguage, () => Promise<{ default: ListMessages }>> = 
   pt: () => import("./pt.json?list"),
   da: () => import("./da.json?list"),
   cs: () => import("./cs.json?list"),
+  ar: () => import("./ar.json?list"),
 };
