@@ -21,6 +21,8 @@ final readonly class Editorial
     private const int MOST_PINS_OF_A_LIST = 3;
     private const int LAST_RANK = 50;
     private const string WINDOW = '/^(now|day|week)$/D';
+    /** Of JSON: a text, with the colon after a member's name, or where an object begins or ends. */
+    private const string TOKEN = '/\G[^"{}]*+("(?:[^"\\\\]++|\\\\.)*+"(\s*:)?|[{}])/s';
     private const string REGION = '/^[A-Z]{2}$/D';
 
     /**
@@ -224,18 +226,21 @@ final readonly class Editorial
      */
     private static function repeatedMembers(string $text): array
     {
-        preg_match_all('/"(?:[^"\\\\]++|\\\\.)*+"(\s*:)?|[{}]/s', $text, $tokens, PREG_SET_ORDER);
+        [$offset, $found] = [0, []];
         /** @var list<array<string, true>> $open */
         $open = [];
         /** @var list<string> $faults */
         $faults = [];
-        foreach ($tokens as $token) {
-            if ($token[0] === '{') {
+        // One after the other: all tokens of a large file do not fit into memory.
+        while (preg_match(self::TOKEN, $text, $found, offset: $offset) === 1) {
+            [$all, $token] = $found;
+            $offset += strlen($all);
+            if ($token === '{') {
                 $open[] = [];
-            } elseif ($token[0] === '}') {
+            } elseif ($token === '}') {
                 array_pop($open);
-            } elseif (isset($token[1])) {
-                $name = json_encode(json_decode(rtrim($token[0], ": \t\r\n")), JSON_UNESCAPED_UNICODE);
+            } elseif (isset($found[2])) {
+                $name = json_encode(json_decode(rtrim($token, ": \t\r\n")), JSON_UNESCAPED_UNICODE);
                 $depth = count($open) - 1;
                 if (isset($open[$depth]["#$name"])) {
                     $faults[] = "$name: twice in one object, expected each member once";

@@ -209,6 +209,10 @@ final class EditorialTest extends TestCase
         yield ['{"pins": [], "holds": []}', 'holds: unknown, expected only $schema, removals, pins'];
         yield ["{\"pins\": [{$pin('"region": "XX", "rank": 1')}]}", 'pins[0].region: expected one of '];
         yield [
+            '{"removals": [{}' . str_repeat(', {}', 1_000_000) . ']}',
+            'removals: expected a list of at most 10000 objects',
+        ];
+        yield [
             "{\"pins\": [{$pin('"region": "GB", "rank": 1')}, {$pin('"region": "GB", "rank": 2')}]}",
             'pins[1].video: pins[0] has it in that list already',
         ];
