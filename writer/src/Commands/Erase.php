@@ -39,6 +39,7 @@ final class Erase extends WriterCommand
     - the edge's caches: served for 12 minutes, and while sources fail for a day and two minutes (purge the zone); KV: a day
       and two minutes after the last write (delete its keys); counters: ids for 49 hours, in Cloudflare's copies 30 days
     - browsers: 90 seconds, and up to 60 pages that they keep for use without a network
+    - EDITORIAL_FILE, and the database's copy of it: take out what names it, also the videos of a channel
     - versions and copies that a bucket keeps of deleted objects; prefixes and buckets of earlier settings
     - logs, copies of the database made by hand, files in spool folders and at sources, what others have copied
 
