@@ -42,7 +42,17 @@ const values = [
     "x".repeat(301),
   ],
   ...["2026-12-24T18:00:00Z", "2026-12-24 18:00", "2026-12-24T18:00:00+01:00", 0, 1, 50, 51, 1.5, "1"],
-  ...[null, true, [], {}, sponsor, { name: "A brand" }, { ...sponsor, more: 1 }],
+  ...[
+    null,
+    true,
+    [],
+    {},
+    sponsor,
+    "\u202ea",
+    { ...sponsor, name: "a\n" },
+    { name: "A brand" },
+    { ...sponsor, more: 1 },
+  ],
 ];
 
 function drawFile(random: Random): string {

@@ -111,7 +111,11 @@ final readonly class Editorial
             'why, in 1 to ' . Removals::MAX_REASON_CHARACTERS . ' characters',
         ];
         $by = [$isText(100), 'who decided it, in 1 to 100 characters'];
-        $name = [$isText(200), 'a name of 1 to 200 characters'];
+        $name = [
+            static fn(mixed $value): bool => $isText(200)($value) &&
+                preg_match(ObservationParser::FORBIDDEN, (string) $value) === 0,
+            'a name of 1 to 200 characters, without control characters or such that change the direction of the text',
+        ];
         $removal = ['video' => $video, 'channel' => $name, 'reason' => $reason, 'by' => $by];
         $sponsor = ['name' => $name, 'paid_by' => $name];
         $pin = [
@@ -137,7 +141,7 @@ final readonly class Editorial
             'sponsor' => [
                 static fn(mixed $value): bool => $value instanceof stdClass &&
                     self::memberFaults($value, '', $sponsor, array_keys($sponsor)) === [],
-                'an object with "name" and "paid_by", of 1 to 200 characters each',
+                'an object with "name" and "paid_by", of 1 to 200 characters each, as in a title',
             ],
         ];
 
