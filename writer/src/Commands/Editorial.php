@@ -34,7 +34,7 @@ final class Editorial extends WriterCommand
         $editorial = $store->inForce($now);
         $lines = [
             match (true) {
-                $stored === null => 'No file is in force: the last run had no EDITORIAL_FILE. Set it among the settings of every run.',
+                $stored === null => 'No file is in force: the last run had no EDITORIAL_FILE.',
                 $stored['read_at'] === null => 'No EDITORIAL_FILE could be read yet.',
                 default => 'In force is the file as it was read at ' . Rfc3339::format($stored['read_at']),
             },
