@@ -27,12 +27,15 @@ def new_table(*header: str) -> Table:
 
 
 def goal_table(goals: Iterable[Goal]) -> Table:
-    table = new_table("", "reached", "interval", "floor", "goal")
-    for goal in goals:
+    """Intervals and floors have columns where a goal has one."""
+    rows = list(goals)
+    judged = any(goal.samples or goal.floor is not None for goal in rows)
+    table = new_table("", "reached", *(("interval", "floor") if judged else ()), "goal")
+    for goal in rows:
         name = f"{goal.verdict if goal.is_met else goal.verdict.upper():9}  {goal.what}"
         interval = " to ".join(map(format_number, goal.interval)) if goal.samples and goal.interval else "-"
-        cells = (_reached(goal), interval, format_number(goal.floor), _bound(goal))
-        table.add_row(name, *cells, style=None if goal.is_met else "bold red")
+        between = (interval, format_number(goal.floor)) if judged else ()
+        table.add_row(name, _reached(goal), *between, _bound(goal), style=None if goal.is_met else "bold red")
     return table
 
 
