@@ -155,6 +155,12 @@ describe("the site of a region table", () => {
       "site.color: unknown, expected only name, colours, logo,",
     ],
     ["http", { name: "A", logo: "http://a.example/b.png" }, "site.logo: expected an https URL without user"],
+    ["every host", { name: "A", logo: "https://*/b.png" }, "site.logo: expected an https URL"],
+    [
+      "another host than it seems",
+      { name: "A", logo: "https://a.example\\@b.example/" },
+      "site.logo: expected",
+    ],
     ["a policy", { name: "A", logo: "https://a.example;img-src *" }, "site.logo: expected an https URL"],
     [
       "a path",

@@ -110,10 +110,8 @@ function isColour(value: unknown): boolean {
   return typeof value === "string" && /^#[0-9a-f]{6}$/i.test(value);
 }
 
-// Semicolons and commas would end a source of a policy.
+// In a policy, semicolons and commas would end a source, and a host of "*" would be every host.
 function isWebAddress(value: unknown): value is string {
-  if (typeof value !== "string" || value.length > 500 || !/^https:\/\/[!-+\--:<-~]+$/.test(value))
-    return false;
-  const url = URL.parse(value);
-  return url !== null && url.username + url.password === "";
+  const form = /^https:\/\/[\w.-]+(:\d+)?([/?#][!-+\--:<-~]*)?$/;
+  return typeof value === "string" && value.length <= 500 && form.test(value) && URL.canParse(value);
 }

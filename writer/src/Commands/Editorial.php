@@ -31,7 +31,7 @@ final class Editorial extends WriterCommand
         $store = new EditorialStore($database);
         $stored = $store->stored();
         $now = $context->now();
-        $editorial = $store->inForce($now);
+        $editorial = $store->inForce();
         $lines = [
             match (true) {
                 $stored === null => 'No file is in force: the last run had no EDITORIAL_FILE.',
@@ -212,7 +212,7 @@ final readonly class EditorialStep
             ]);
         }
 
-        return $this->store->inForce($this->context->now());
+        return $this->store->inForce();
     }
 
     /**

@@ -75,12 +75,12 @@ final readonly class EditorialStore
         return null;
     }
 
-    /** @param int $now UTC seconds */
-    public function inForce(int $now): Editorial
+    /** What was without a mistake when it was stored: by a clock that was set back, pins that are over may meet others. */
+    public function inForce(): Editorial
     {
         $text = $this->stored()['text'] ?? null;
 
-        return $text === null ? Editorial::none() : Editorial::read($text, null, $now);
+        return $text === null ? Editorial::none() : Editorial::read($text, null, PHP_INT_MAX);
     }
 
     /** @return ?array{text: ?string, read_at: ?int, failed_at: ?int, failure: ?string} null when no file was ever set */
@@ -144,7 +144,7 @@ final readonly class EditorialStore
         if ($stored === null) {
             return null;
         }
-        $editorial = $this->inForce($now);
+        $editorial = $this->inForce();
         $pins = $editorial->pinsAt($now);
         $notShown = [];
         foreach ($pins as $pin) {

@@ -8,6 +8,9 @@ use Override;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Editorial\EditorialFile;
+use TrendVault\Writer\Editorial\EditorialStore;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
@@ -42,6 +45,27 @@ final class EditorialTest extends TestCase
             [9000, 8000, 7000, 6000, 5000],
         );
         $this->installation->run(['ingest', '-'], NdjsonLine::many($lines));
+    }
+
+    #[Test]
+    public function the_file_stays_in_force_when_the_clock_is_set_back_to_a_time_when_two_of_its_pins_meet(): void
+    {
+        $pin = static fn(string $video, string $until): array => [
+            'video' => $video,
+            'region' => 'GB',
+            'window' => 'day',
+            'rank' => 1,
+            'until' => $until,
+            'reason' => 'Election night',
+        ];
+        $pins = [$pin('b', '2026-11-20T10:00:00Z'), $pin('c', '2026-11-20T12:00:00Z')];
+        file_put_contents($this->file, json_encode(['pins' => $pins], JSON_THROW_ON_ERROR));
+        $store = new EditorialStore(Database::openForWriting($this->installation->database));
+
+        $between = (int) Rfc3339::parse('2026-11-20T11:00:00Z');
+        self::assertNull($store->refresh(new EditorialFile($this->file, ['GB']), $between));
+
+        self::assertCount(2, $store->inForce()->pinsAt($between - 7200));
     }
 
     #[Test]
