@@ -38,6 +38,8 @@ final class Trials
     ];
     /** Of a distribution with a smaller one the quantiles err too much for a bound. */
     private const float LEAST_BOUNDED_SHAPE = 0.2;
+    /** Of one below 0.008 all quantiles are zero: a video that is expected to be clicked almost never, and may be a hit. */
+    private const float LEAST_SHAPE = 0.01;
     private const array REPRESENTATIVES = [1, 2, 4, 8, 16, 32, 48, 96];
     private const float LEAST_RATE = 0.0001;
     private const int TABLE_STEPS = 16;
@@ -216,6 +218,7 @@ final class Trials
      */
     private static function expected(array $table, float $mean, float $shape): float
     {
+        $shape = max(self::LEAST_SHAPE, $shape);
         $middle = 1 - 1 / (9 * $shape);
         $spread = 1 / (3 * sqrt($shape));
         $points = [];

@@ -79,8 +79,9 @@ final class ManyVideosTest extends TestCase
     public function a_list_is_the_same_when_videos_that_nobody_knows_are_offered_one_after_the_other(): void
     {
         for ($draw = 0; $draw < Draws::count(usual: 20, long: 500); $draw++) {
-            // In the first, the newest are expected to be clicked more often than they are seen, which no rate is.
-            $numbers = new Numbers($draw === 0 ? 1_885_145 : Draws::seed() + $draw);
+            // In the first, the newest are expected to be clicked more often than they are seen, which no rate is; in the
+            // second, some are expected to be clicked almost never, and nobody knows how seldom.
+            $numbers = new Numbers([1_885_145, 109_779_110][$draw] ?? Draws::seed() + $draw);
             $unknown = self::unknown($numbers);
             $known = self::known($numbers, (int) (60 * $numbers->share()));
             $share = [0.0, 0.25][$draw % 2];
