@@ -24,38 +24,50 @@ import { coveredComponents } from "./signature-base.ts";
 import { longestToken } from "./token.ts";
 import { type ViewMessage as Message, shardPattern, viewLimits } from "./views.ts";
 
-const strongTag = z
-  .string()
-  .meta({ description: "A strong entity tag; each content coding has its own (RFC 9110)" });
+const strongTag = z.string().meta({
+  description: "A strong entity tag; each content coding has its own (RFC 9110)",
+  header: { id: "ETag" },
+});
 
-const retryAfter = z.string().meta({ description: "Seconds to wait before the next request (RFC 9110)" });
+const retryAfter = z.string().meta({
+  description: "Seconds to wait before the next request (RFC 9110)",
+  header: { id: "Retry-After" },
+});
 
 const failuresByStatus = new Map<number, ZodOpenApiResponseObject>();
 
 /** The fields of every answer that may be cached. */
 const cachedFields = {
   ETag: strongTag,
-  "Cache-Control": z.string().meta({ description: "For browsers" }),
+  "Cache-Control": z.string().meta({ header: { id: "Cache-Control" }, description: "For browsers" }),
   "CDN-Cache-Control": z
     .string()
     .optional()
-    .meta({ description: "For shared caches (RFC 9213); at the origin only" }),
+    .meta({
+      header: { id: "CDN-Cache-Control" },
+      description: "For shared caches (RFC 9213); at the origin only",
+    }),
   "TrendVault-Cache-Control": z.string().meta({
+    header: { id: "TrendVault-Cache-Control" },
     description: "For our edge, which reads no other lifetimes (RFC 9213). It is signed",
   }),
   "Content-Location": z.string().meta({
+    header: { id: "Content-Location" },
     description: "The canonical URL of what is answered (RFC 9110). It is signed",
   }),
-  Vary: z
-    .string()
-    .meta({ description: "The request fields that select the representation: Accept-Encoding" }),
+  Vary: z.string().meta({
+    header: { id: "Vary" },
+    description: "The request fields that select the representation: Accept-Encoding",
+  }),
   "Unencoded-Digest": z.string().meta({
+    header: { id: "Unencoded-Digest" },
     description: "SHA-256 of the body before content coding (draft-ietf-httpbis-unencoded-digest)",
   }),
   "Signature-Input": z.string().meta({
+    header: { id: "Signature-Input" },
     description: `RFC 9421, over ${coveredComponents.join(", ")}; the keys are at /.well-known/jwks.json`,
   }),
-  Signature: z.string().meta({ description: "RFC 9421, ed25519" }),
+  Signature: z.string().meta({ header: { id: "Signature" }, description: "RFC 9421, ed25519" }),
 };
 
 // Every path but /healthz may also give these.
@@ -70,13 +82,21 @@ const commonProblems: ProblemKind[] = [
 ];
 
 /** The request fields of every path whose answer may be cached. */
-function conditions() {
-  return z.object({
-    "If-None-Match": z.string().optional().meta({
+const conditions = z.object({
+  "If-None-Match": z
+    .string()
+    .optional()
+    .meta({
       description: "The ETag of a stored response; 304 if it is still current",
+      param: { id: "If-None-Match" },
     }),
-  });
-}
+});
+
+const notModified: ZodOpenApiResponseObject = {
+  id: "NotModified",
+  description: "The stored answer with this ETag is current",
+  headers: z.object({ ETag: strongTag }),
+};
 
 /** An example, or one of each shape by its name. */
 type Example = { example: unknown } | { examples: Record<string, { summary: string; value: unknown }> };
@@ -95,10 +115,7 @@ function success(
       headers,
       content: { [contentType]: { schema, ...examples } },
     },
-    "304": {
-      description: "The stored answer with this ETag is current",
-      headers: z.object({ ETag: strongTag }),
-    },
+    "304": notModified,
   };
 }
 
@@ -239,7 +256,7 @@ const listPaths: ZodOpenApiPathsObject = {
       summary: "One page of the videos that trend in a region",
       description:
         "Ranks by the views expected in the window ahead. All pages that `next` links belong to one generation, even after a newer one is published.",
-      requestParams: { query: queries.trending, header: conditions() },
+      requestParams: { query: queries.trending, header: conditions },
       responses: {
         ...success("The requested page", anyPage, {
           examples: pageExamples,
@@ -259,7 +276,7 @@ const listPaths: ZodOpenApiPathsObject = {
       description: "Its ranks are those of the newest generation, in every list of every region.",
       requestParams: {
         path: z.object({ id: videoIdInPath }),
-        header: conditions(),
+        header: conditions,
       },
       responses: {
         ...success("The requested video", schemas.Video, { example: examples.video }),
@@ -276,7 +293,7 @@ const listPaths: ZodOpenApiPathsObject = {
       requestParams: {
         path: z.object({ id: videoIdInPath }),
         query: queries.explain,
-        header: conditions(),
+        header: conditions,
       },
       responses: {
         ...success("Why it is there", schemas.Explanation, { example: examples.explanation }),
@@ -289,7 +306,7 @@ const listPaths: ZodOpenApiPathsObject = {
       operationId: "readMaking",
       summary: "How the lists are made",
       description: "The parameters that were in force when the newest generation was published.",
-      requestParams: { header: conditions() },
+      requestParams: { header: conditions },
       responses: {
         ...success("What is in force", schemas.About, { example: examples.about }),
         ...failures("invalid-parameter"),
@@ -302,7 +319,7 @@ const listPaths: ZodOpenApiPathsObject = {
       summary: "The regions, how many videos each has and how fresh they are",
       description:
         "Also which categories and languages have a list, and which generations a cursor may belong to.",
-      requestParams: { header: conditions() },
+      requestParams: { header: conditions },
       responses: {
         ...success("All regions and categories", schemas.RegionList, { example: examples.regionList }),
         ...failures("invalid-parameter"),
@@ -315,7 +332,7 @@ const described = queries.trending.def.shape;
 const requestParams = {
   path: z.object({ region: z.enum(regionCodes).meta({ examples: ["GB"] }) }),
   query: z.object({ window: described.window, category: described.category }),
-  header: conditions(),
+  header: conditions,
 };
 
 const JsonFeed = z
@@ -408,7 +425,7 @@ const exportPaths: ZodOpenApiPathsObject = {
             .optional()
             .meta({ description: "Only this list; without it, all three" }),
         }),
-        header: conditions(),
+        header: conditions,
       },
       responses: {
         ...success("The ranking", Lines, { contentType: exportType, example: examples.export }),
@@ -528,7 +545,7 @@ const servicePaths: ZodOpenApiPathsObject = {
       operationId: "readDescription",
       summary: "This document",
       description: "The OpenAPI description of the API, the same for every request.",
-      requestParams: { header: conditions() },
+      requestParams: { header: conditions },
       responses: {
         ...success("The description of the API", z.looseObject({ openapi: z.string() }), {
           example: { openapi: "3.1.0" },
@@ -542,7 +559,7 @@ const servicePaths: ZodOpenApiPathsObject = {
       operationId: "listPublicKeys",
       summary: "The public keys that verify Signature",
       description: "Keys that signed what caches may still have stay in it. `purpose` says what a key signs.",
-      requestParams: { header: conditions() },
+      requestParams: { header: conditions },
       responses: {
         ...success("The keys, the one that signs now first", schemas.PublicKeys, {
           contentType: "application/jwk-set+json",
@@ -559,7 +576,7 @@ const servicePaths: ZodOpenApiPathsObject = {
       description: "The `type` of a problem document is the address of its page.",
       requestParams: {
         path: z.object({ kind: z.enum(problemKinds).meta({ examples: ["not-found"] }) }),
-        header: conditions(),
+        header: conditions,
       },
       responses: {
         ...success(

@@ -41,6 +41,7 @@ if (_codes := _own_regions()) is not None:
 _PARAMETERS = {
     parameter["name"]: parameter["schema"]
     for parameter in DOCUMENT["paths"]["/api/trending"]["get"]["parameters"]
+    if "name" in parameter  # those that several paths share are references
 }
 
 REGIONS: tuple[str, ...] = tuple(_PARAMETERS["region"]["enum"])  # the most requested first

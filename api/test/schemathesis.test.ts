@@ -6,7 +6,7 @@ import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { OriginProcess } from "@trendvault/kit/origin-process";
 import { drawsOf } from "@trendvault/kit/random";
 
-const exampleId = openapi.paths["/api/videos/{id}"].get.parameters[0]?.schema.examples?.[0] ?? "";
+const exampleId = openapi.paths["/api/videos/{id}"].get.parameters[0]?.schema?.examples?.[0] ?? "";
 
 let builder: DatabaseBuilder;
 let origin: OriginProcess;

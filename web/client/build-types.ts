@@ -63,13 +63,12 @@ type Schema = {
 
 /** What contract/responses.ts exports as types. */
 function responseTypes(): string {
-  const isQuery = ({ in: place }: { in: string }) => place === "query";
+  const described: { name?: string; schema?: Schema }[] = openapi.paths["/api/trending"].get.parameters;
   const parameters: Schema = {
     type: "object",
+    // The others are references to fields of requests.
     properties: Object.fromEntries(
-      openapi.paths["/api/trending"].get.parameters
-        .filter(isQuery)
-        .map(({ name, schema }): [string, Schema] => [name, schema]),
+      described.flatMap(({ name, schema }) => (name && schema ? [[name, schema] as const] : [])),
     ),
   };
   const types: [string, Schema][] = [
