@@ -14,6 +14,7 @@ use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Editorial\Editorial as Decisions;
 use TrendVault\Writer\Editorial\EditorialFile;
 use TrendVault\Writer\Editorial\EditorialStore;
@@ -32,15 +33,17 @@ final class Editorial extends WriterCommand
         $stored = $store->stored();
         $now = $context->now();
         $editorial = $store->inForce();
+        [$exitCode, $present] = self::present(new EditorialStep($context, $database)->file, $store, $now);
         $lines = [
             match (true) {
                 $stored === null => 'No file is in force: the last run had no EDITORIAL_FILE.',
                 $stored['read_at'] === null => 'No EDITORIAL_FILE could be read yet.',
                 default => 'In force is the file as it was read at ' . Rfc3339::format($stored['read_at']),
             },
+            ...$present,
         ];
-        if (($stored['failure'] ?? null) !== null) {
-            $lines[] = 'Since ' . Rfc3339::format((int) $stored['failed_at']) . ": {$stored['failure']}";
+        foreach (new Removals($database)->ofOperators() as [$kind, $name, $reason]) {
+            $lines[] = "removed  $kind->value $name: $reason — in the database only, until `allow`";
         }
         foreach ($editorial->removals as [$kind, $name, $reason, $by]) {
             $lines[] = "removed  $kind->value $name" . self::why($reason, $by);
@@ -79,7 +82,42 @@ final class Editorial extends WriterCommand
         }
         $context->write(implode("\n", $lines) . "\n");
 
-        return ExitCode::Ok;
+        return $exitCode;
+    }
+
+    /**
+     * What the file says by now, which the next run takes over.
+     *
+     * @return array{ExitCode, list<string>}
+     */
+    private static function present(?EditorialFile $file, EditorialStore $store, int $now): array
+    {
+        $stored = $store->stored();
+        if ($file === null) {
+            return [ExitCode::Ok, $stored === null ? [] : ['EDITORIAL_FILE is not set here.']];
+        }
+        $since =
+            ($stored['failed_at'] ?? null) === null
+                ? ''
+                : ' (runs refuse it since ' . Rfc3339::format($stored['failed_at']) . ')';
+        try {
+            [$text] = $store->read($file, $now);
+        } catch (WriterException $failure) {
+            return [ExitCode::Usage, ["Now the file is wrong$since. {$failure->getMessage()}"]];
+        }
+        $isTaken = $since === '' && $text === ($stored['text'] ?? null);
+
+        return [
+            ExitCode::Ok,
+            [
+                ...$isTaken
+                    ? []
+                    : ["Now the file is another one, without a mistake: the next run takes it over$since."],
+                ...$text === $file->text()
+                    ? []
+                    : ['What it says of an erased name is left out: take it out there, too.'],
+            ],
+        ];
     }
 
     private static function why(string $reason, ?string $by): string
@@ -149,6 +187,18 @@ final class Pin extends WriterCommand
             $key,
         ): ExitCode {
             $step = new EditorialStep($context, $database);
+            $refusal =
+                $entry === null
+                    ? null
+                    : new EditorialStore($database)->reasonToRefuse(
+                        $key['video'],
+                        $key['region'],
+                        (string) $entry['until'],
+                        $context->now(),
+                    );
+            if ($refusal !== null) {
+                throw WriterException::usage("Nothing is pinned, it would never be shown.\n$refusal");
+            }
             if (!$step->change('pins', $isMeant, $entry)) {
                 throw WriterException::usage("Nothing to end: {$key['video']} is not pinned in that list.");
             }

@@ -15,6 +15,7 @@ use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Erasures;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\ExitCode;
@@ -28,7 +29,7 @@ final class Remove extends WriterCommand
     The origin leaves it out of every page at once, and edges do so within 15 minutes. Its views are
     stored as before, so that `writer allow` brings it back with the next generation. A video or a
     channel that is not known yet is kept out, too. Again, it replaces the reason. With
-    EDITORIAL_FILE, it is written there.
+    EDITORIAL_FILE, it is written there; where that fails, it is in force all the same, and it says so.
     TEXT;
 
     #[Override]
@@ -71,22 +72,46 @@ final class Remove extends WriterCommand
             $reason,
             $subject,
         ): ExitCode {
+            if ($subject->isErased($database)) {
+                $context->log->info(
+                    'It was erased: it is kept out already, and its name is not stored again.',
+                    [
+                        'event' => 'removed_erased',
+                    ],
+                );
+
+                return ExitCode::Ok;
+            }
             $editors = new EditorialStep($context, $database);
-            $editors->file === null
-                ? new Removals($database)->remove($subject->kind, $subject->name, $reason, $context->now())
-                : $editors->change('removals', $subject->isMeant(...), [
-                    $subject->kind->value => $subject->name,
-                    'reason' =>
-                        $reason === ''
-                            ? Removals::NO_REASON
-                            : mb_substr($reason, 0, Removals::MAX_REASON_CHARACTERS),
-                    ...$by === null ? [] : ['by' => $by],
-                ]);
+            $refusal = null;
+            try {
+                if ($editors->file !== null) {
+                    $editors->change('removals', $subject->isMeant(...), [
+                        $subject->kind->value => $subject->name,
+                        'reason' =>
+                            $reason === ''
+                                ? Removals::NO_REASON
+                                : mb_substr($reason, 0, Removals::MAX_REASON_CHARACTERS),
+                        ...$by === null ? [] : ['by' => $by],
+                    ]);
+                }
+            } catch (WriterException $failure) {
+                $refusal = $failure->getMessage(); // No file may hold up a court order.
+            }
+            if ($editors->file === null || $refusal !== null) {
+                new Removals($database)->remove($subject->kind, $subject->name, $reason, $context->now());
+            }
             $context->log->info("Removed $subject: edges serve it for at most 15 minutes more.", [
                 'event' => 'removed',
                 $subject->kind->value => $subject->name,
                 'reason' => $reason,
             ]);
+            if ($refusal !== null) {
+                $context->log->warning(
+                    "The removal is in the database only: it stays until `allow`, or until the file has named it and no longer does.\n$refusal",
+                    ['event' => 'removed_without_file'],
+                );
+            }
             $subject->warnIfUnknown($database, $context->log);
 
             return ExitCode::Ok;
@@ -117,7 +142,19 @@ final class Allow extends WriterCommand
             $subject,
         ): ExitCode {
             $editors = new EditorialStep($context, $database);
-            $isNamed = $editors->file !== null && $editors->change('removals', $subject->isMeant(...), null);
+            try {
+                $isNamed =
+                    $editors->file !== null && $editors->change('removals', $subject->isMeant(...), null);
+            } catch (WriterException $failure) {
+                $isNamed = false;
+                $isOperators = array_any(
+                    new Removals($database)->ofOperators(),
+                    static fn(array $one): bool => $one[0] === $subject->kind && $one[1] === $subject->name,
+                );
+                if (!$isOperators) {
+                    throw $failure;
+                }
+            }
             if (!new Removals($database)->allow($subject->kind, $subject->name) && !$isNamed) {
                 throw WriterException::usage("Nothing to allow: $subject is not removed.");
             }
@@ -161,6 +198,15 @@ final readonly class RemovalSubject implements Stringable
     public function isMeant(stdClass $entry): bool
     {
         return ($entry->{$this->kind->value} ?? null) === $this->name;
+    }
+
+    public function isErased(Database $database): bool
+    {
+        $erasures = new Erasures($database);
+
+        return $this->kind === RemovalKind::Video
+            ? $erasures->hasVideo($this->name)
+            : $erasures->hasChannel($this->name);
     }
 
     public function warnIfUnknown(Database $database, LoggerInterface $log): void

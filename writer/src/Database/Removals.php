@@ -32,6 +32,10 @@ final readonly class Removals
     private const string UNDO = 'DELETE FROM removals WHERE kind = ? AND name = ?';
     private const string CLAIMED = 'SELECT kind, name FROM removal_claims WHERE source = ? ORDER BY kind, name';
     private const string NAMES = 'SELECT name FROM removals WHERE kind = ?';
+    private const string OPERATORS = <<<'SQL'
+    SELECT kind, name, reason FROM removals AS r
+    WHERE NOT EXISTS (SELECT 1 FROM removal_claims AS c WHERE c.kind = r.kind AND c.name = r.name) ORDER BY kind, name
+    SQL;
     private const string REASON = <<<'SQL'
     SELECT reason FROM removals WHERE (kind, name) IN (VALUES ('video', ?), ('channel', ?)) ORDER BY kind DESC LIMIT 1
     SQL;
@@ -105,6 +109,15 @@ final readonly class Removals
         foreach ($this->claimed() as [$kind, $name]) {
             $this->database->run(self::FORGET_CLAIMS, [$kind->value, $name]);
         }
+    }
+
+    /** @return list<array{RemovalKind, string, string}> kind, name, reason: those of `remove` that the file does not name */
+    public function ofOperators(): array
+    {
+        return array_map(static function (array $row): array {
+            /** @var array{kind: string, name: string, reason: string} $row */
+            return [RemovalKind::from($row['kind']), $row['name'], $row['reason']];
+        }, $this->database->rows(self::OPERATORS));
     }
 
     /** @return list<array{RemovalKind, string}> by the editorial file */

@@ -73,8 +73,11 @@ final readonly class EditorialFile
         try {
             Editorial::read($new, $this->regions, $now);
         } catch (WriterException $bad) {
+            $at = "{$list}[" . count($kept) . ']';
+            $faults = $entry === null ? [] : ["$at.video" => 'video', "$at." => '--', "$at: " => ''];
             throw WriterException::usage(
-                "Cannot change EDITORIAL_FILE=$this->path, it would be wrong:\n{$bad->getMessage()}",
+                "Cannot change EDITORIAL_FILE=$this->path, it would be wrong:\n" .
+                    strtr($bad->getMessage(), $faults),
             );
         }
         if (!$this->replace($new)) {
@@ -100,16 +103,23 @@ final readonly class EditorialFile
         return implode("\n", $indented) . "\n";
     }
 
-    /** Readers see the whole old file or the whole new one, also after a crash. */
+    /**
+     * Readers see the whole old file or the whole new one, also after a crash. It stays its owner's, also when root changes
+     * it, and a link in its place is not followed.
+     */
     private function replace(string $text): bool
     {
         $path = realpath($this->path) ?: $this->path;
         $new = "$path.new";
-        $file = @fopen($new, 'wb');
+        @unlink($new);
+        $mask = umask(~fileperms($path) & 0o777);
+        $file = @fopen($new, 'xb');
+        umask($mask);
         if ($file === false) {
             return false;
         }
-        @chmod($new, fileperms($path) & 0o777);
+        @lchown($new, (int) fileowner($path));
+        @lchgrp($new, (int) filegroup($path));
         $isWritten = @fwrite($file, $text) === strlen($text) && fsync($file);
         fclose($file);
         if ($isWritten && @rename($new, $path)) {

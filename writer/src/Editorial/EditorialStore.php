@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Editorial;
 
+use stdClass;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Erasures;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Time\Rfc3339;
@@ -31,6 +33,7 @@ final readonly class EditorialStore
       AND region = ?1 AND window = ?2 AND category = ?3 LIMIT 1
     SQL;
     private const string GENERATION = 'SELECT max(published_at) FROM generation_regions JOIN generations ON id = generation WHERE region = ?';
+    private const string COUNTED = 'SELECT sum(video_count) FROM generation_regions WHERE region = ?';
     private const string VIDEO =
         'SELECT v.channel, ' . Restrictions::COLUMNS . ' FROM videos AS v WHERE id = ?';
     private const string RESULTS = <<<'SQL'
@@ -58,8 +61,7 @@ final readonly class EditorialStore
             return null;
         }
         try {
-            $text = $file->text();
-            $editorial = $file->parse($text, $now);
+            [$text, $editorial] = $this->read($file, $now);
         } catch (WriterException $failure) {
             $this->database->run(self::FAIL, [$now, $failure->getMessage()]);
 
@@ -73,6 +75,31 @@ final readonly class EditorialStore
         }
 
         return null;
+    }
+
+    /**
+     * What the file says now, without what names something erased: of that only a keyed hash may be stored.
+     *
+     * @param int $now UTC seconds
+     * @return array{string, Editorial}
+     * @throws WriterException with its mistakes
+     */
+    public function read(EditorialFile $file, int $now): array
+    {
+        $text = $file->text();
+        $editorial = $file->parse($text, $now);
+        $kept = $this->withoutErased($text);
+
+        return [$kept, $kept === $text ? $editorial : Editorial::read($kept, null, $now)];
+    }
+
+    /** Takes what names something erased out of the stored text, too. */
+    public function forgetErased(): void
+    {
+        $text = $this->stored()['text'] ?? null;
+        if ($text !== null) {
+            $this->database->run('UPDATE editorial SET text = ?', [$this->withoutErased($text)]);
+        }
     }
 
     /** What was without a mistake when it was stored: by a clock that was set back, pins that are over may meet others. */
@@ -90,6 +117,28 @@ final readonly class EditorialStore
         $row = $this->database->row(self::FIND);
 
         return $row;
+    }
+
+    /**
+     * Why no list would ever show a pin; null when one may.
+     *
+     * @param string $until as it was given
+     * @param int $now UTC seconds
+     */
+    public function reasonToRefuse(string $videoId, string $region, string $until, int $now): ?string
+    {
+        $channel = $this->database->text('SELECT channel FROM videos WHERE id = ?', [$videoId]);
+        $removal = $channel === null ? null : new Removals($this->database)->reasonFor($videoId, $channel);
+
+        return match (true) {
+            $channel === null => "video: expected one that is stored; $videoId is not",
+            $removal !== null => "video: expected one that is shown; $videoId is removed: $removal",
+            $this->database->number(self::COUNTED, [$region]) === 0
+                => "--region: expected one of which this writer has lists; nothing is stored of $region",
+            (Rfc3339::parse($until) ?? PHP_INT_MAX) <= $now
+                => "--until: expected a time to come; $until is over",
+            default => null,
+        };
     }
 
     /**
@@ -168,6 +217,30 @@ final readonly class EditorialStore
             'pins' => count($pins),
             'not_shown' => $notShown,
         ];
+    }
+
+    private function withoutErased(string $text): string
+    {
+        $erasures = new Erasures($this->database);
+        /** @var stdClass $file */
+        $file = json_decode($text);
+        $isWhole = true;
+        foreach (['removals', 'pins'] as $list) {
+            /** @var list<stdClass> $entries */
+            $entries = $file->$list ?? [];
+            $kept = array_filter(
+                $entries,
+                static fn(stdClass $entry): bool => !$erasures->hasVideo((string) ($entry->video ?? '')) &&
+                    !$erasures->hasChannel((string) ($entry->channel ?? '')),
+            );
+            if (count($kept) !== count($entries)) {
+                [$file->$list, $isWhole] = [array_values($kept), false];
+            }
+        }
+
+        return $isWhole
+            ? $text
+            : json_encode($file, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
     }
 
     /** Pins end; what the file removed stays removed, by an operator. */

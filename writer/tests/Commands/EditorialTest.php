@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Tests\Commands;
 use Override;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Editorial\EditorialFile;
@@ -110,7 +111,7 @@ final class EditorialTest extends TestCase
         $before = file_get_contents($this->file);
         $wrong = $this->installation->run(['pin', 'a', '--region', 'GB', '--rank', '51', '--until', 'later']);
         self::assertStringContainsString(
-            "it would be wrong:\npins[1].rank: expected a whole number from 1 to 50\npins[1].until: ",
+            "it would be wrong:\n--rank: expected a whole number from 1 to 50\n--until: ",
             $wrong->message(),
         );
         self::assertSame($before, file_get_contents($this->file));
@@ -119,18 +120,81 @@ final class EditorialTest extends TestCase
     #[Test]
     public function a_pin_that_is_over_places_nothing(): void
     {
-        $this->pin('e', '--rank', '1', '--until', Rfc3339::format(time() - 1));
+        $pin = [
+            'video' => 'e',
+            'region' => 'GB',
+            'window' => 'day',
+            'rank' => 1,
+            'reason' => 'Election night',
+        ];
+        $pins = [[...$pin, 'until' => Rfc3339::format(time() - 1)]];
+        file_put_contents($this->file, json_encode(['pins' => $pins], JSON_THROW_ON_ERROR));
 
         self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list());
         self::assertStringContainsString(' — over', $this->installation->run(['editorial'])->output);
     }
 
     #[Test]
+    #[
+        TestWith([
+            'unknown',
+            'GB',
+            '2099-01-01T00:00:00Z',
+            'video: expected one that is stored; unknown is not',
+        ]),
+    ]
+    #[
+        TestWith([
+            'd',
+            'GB',
+            '2099-01-01T00:00:00Z',
+            'video: expected one that is shown; d is removed: a court order',
+        ]),
+    ]
+    #[TestWith(['e', 'FR', '2099-01-01T00:00:00Z', '--region: expected one of which this writer has lists'])]
+    #[TestWith(['e', 'GB', '2020-01-01T00:00:00Z', '--until: expected a time to come'])]
+    public function a_pin_that_would_never_be_shown_is_refused_by_the_name_of_its_option(
+        string $video,
+        string $region,
+        string $until,
+        string $expected,
+    ): void {
+        $this->writer('remove', 'd', '--reason', 'a court order');
+        $this->list();
+        $before = file_get_contents($this->file);
+        $words = [
+            'pin',
+            $video,
+            '--region',
+            $region,
+            '--window',
+            'day',
+            '--until',
+            $until,
+            '--reason',
+            'why',
+        ];
+        $refused = $this->installation->run($words);
+
+        self::assertSame(ExitCode::Usage, $refused->exitCode);
+        self::assertStringContainsString("\n$expected", $refused->message());
+        self::assertSame($before, file_get_contents($this->file));
+    }
+
+    #[Test]
     public function a_pinned_video_that_may_not_be_shown_is_not_and_status_says_why(): void
     {
         $until = Rfc3339::format(time() + 3600);
-        $this->pin('e', '--rank', '1', '--until', $until);
-        $this->pin('unknown', '--rank', '2', '--until', $until);
+        $pin = static fn(string $video, int $rank): array => [
+            'video' => $video,
+            'region' => 'GB',
+            'window' => 'day',
+            'rank' => $rank,
+            'until' => $until,
+            'reason' => 'Election night',
+        ];
+        $pins = [$pin('e', 1), $pin('unknown', 2)];
+        file_put_contents($this->file, json_encode(['pins' => $pins], JSON_THROW_ON_ERROR));
         $this->writer('remove', 'e', '--reason', 'a court order');
 
         self::assertSame(['a', 'b', 'c', 'd'], $this->list());
@@ -209,16 +273,85 @@ final class EditorialTest extends TestCase
             'trendvault_writer_editorial_failed 1',
             $this->installation->run(['status', '--prometheus'])->output,
         );
-        $changed = $this->installation->run(['remove', 'b']);
-        self::assertSame(ExitCode::Usage, $changed->exitCode);
-        self::assertSame($text, is_file($this->file) ? file_get_contents($this->file) : null);
+        self::assertSame(ExitCode::Usage, $this->writer('editorial'));
+        self::assertSame(ExitCode::Usage, $this->writer('allow', 'a'), 'the file in force names it');
 
         file_put_contents($this->file, '{}');
+        self::assertSame(ExitCode::Ok, $this->writer('editorial'));
         self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list());
         self::assertStringContainsString(
             'trendvault_writer_editorial_failed 0',
             $this->installation->run(['status', '--prometheus'])->output,
         );
+    }
+
+    #[Test]
+    #[TestWith([null])]
+    #[TestWith(['{"removals": ['])]
+    public function no_wrong_file_holds_up_a_removal_which_stays_until_the_file_has_named_it_and_no_longer_does(
+        ?string $text,
+    ): void {
+        $text === null ? unlink($this->file) : file_put_contents($this->file, $text);
+        $removed = $this->installation->run(['remove', 'b', '--reason', 'a court order']);
+        self::assertSame(ExitCode::Ok, $removed->exitCode, $removed->errors);
+        self::assertStringContainsString(
+            "in the database only: it stays until `allow`, or until the file has named it and no longer does.\nCannot read EDITORIAL_FILE=",
+            $removed->events('removed_without_file')[0]['message'],
+        );
+        self::assertSame($text, is_file($this->file) ? file_get_contents($this->file) : null);
+        self::assertSame(['a', 'c', 'd', 'e'], $this->list());
+        self::assertStringContainsString(
+            "removed  video b: a court order — in the database only, until `allow`\n",
+            $this->installation->run(['editorial'])->output,
+        );
+        $this->writer('remove', 'c');
+        self::assertSame(ExitCode::Ok, $this->writer('allow', 'c'));
+
+        file_put_contents($this->file, '{}');
+        self::assertSame(['a', 'c', 'd', 'e'], $this->list(), 'it says nothing about it');
+        file_put_contents($this->file, '{"removals": [{"video": "b", "reason": "a court order"}]}');
+        self::assertSame(['a', 'c', 'd', 'e'], $this->list());
+        file_put_contents($this->file, '{}');
+        self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list());
+    }
+
+    #[Test]
+    public function what_the_file_says_by_now_is_told_before_the_next_run(): void
+    {
+        self::assertSame(ExitCode::Ok, $this->writer('remove', 'a'));
+        $said = $this->installation->run(['editorial'])->output;
+        self::assertStringContainsString("removed  video a: no reason given\n", $said);
+        self::assertStringNotContainsString('Now the file', $said);
+        file_put_contents($this->file, '{"pins": 1}');
+        $wrong = $this->installation->run(['editorial']);
+        self::assertSame(ExitCode::Usage, $wrong->exitCode);
+        self::assertStringContainsString('Now the file is wrong. Cannot read', $wrong->output);
+        self::assertStringContainsString("removed  video a: no reason given\n", $wrong->output);
+        file_put_contents($this->file, '{}');
+        self::assertStringContainsString(
+            "Now the file is another one, without a mistake: the next run takes it over.\n",
+            $this->installation->run(['editorial'])->output,
+        );
+    }
+
+    #[Test]
+    public function a_changed_file_keeps_its_owner_and_rights_and_nothing_is_written_through_a_link(): void
+    {
+        if (posix_geteuid() === 0) {
+            chown($this->file, 1234);
+            chgrp($this->file, 1235);
+        }
+        chmod($this->file, 0o660);
+        $before = [fileowner($this->file), filegroup($this->file), fileperms($this->file)];
+        $elsewhere = "{$this->installation->folder->path}/elsewhere";
+        file_put_contents($elsewhere, 'kept');
+        symlink($elsewhere, "$this->file.new");
+        self::assertSame(ExitCode::Ok, $this->writer('remove', 'a'));
+
+        clearstatcache();
+        self::assertSame($before, [fileowner($this->file), filegroup($this->file), fileperms($this->file)]);
+        self::assertStringContainsString('"video": "a"', (string) file_get_contents($this->file));
+        self::assertSame('kept', file_get_contents($elsewhere));
     }
 
     /** @return iterable<array{?string, string}> */
@@ -243,22 +376,25 @@ final class EditorialTest extends TestCase
     }
 
     #[Test]
-    public function a_file_that_may_not_be_written_is_left_and_the_lines_are_printed(): void
+    public function a_file_that_may_not_be_written_is_left_the_lines_are_printed_and_a_removal_is_in_force(): void
     {
         $folder = "{$this->installation->folder->path}/repository";
         mkdir($folder);
         $this->installation->environment['EDITORIAL_FILE'] = "$folder/editorial.json";
         file_put_contents("$folder/editorial.json", '{}');
         mkdir("$folder/editorial.json.new"); // root may write everywhere
-        $result = $this->installation->run(['remove', 'a', '--reason', 'law']);
+        $until = Rfc3339::format(time() + 3600);
+        $pin = $this->installation->run(['pin', 'e', '--region', 'GB', '--until', $until, '--reason', 'law']);
+        $removal = $this->installation->run(['remove', 'a', '--reason', 'law']);
 
-        self::assertSame(ExitCode::Usage, $result->exitCode);
-        self::assertStringContainsString(
-            "Add to its \"removals\":\n",
-            $result->events('failed')[0]['message'],
-        );
-        self::assertStringContainsString('"reason": "law"', $result->events('failed')[0]['message']);
+        self::assertSame(ExitCode::Usage, $pin->exitCode);
+        self::assertSame(ExitCode::Ok, $removal->exitCode);
+        self::assertStringContainsString("Add to its \"pins\":\n", $pin->events('failed')[0]['message']);
+        $said = $removal->events('removed_without_file')[0]['message'];
+        self::assertStringContainsString("Add to its \"removals\":\n", $said);
+        self::assertStringContainsString('"reason": "law"', $said);
         self::assertSame('{}', file_get_contents("$folder/editorial.json"));
+        self::assertSame(['b', 'c', 'd', 'e'], $this->list());
     }
 
     #[Test]
