@@ -14,6 +14,7 @@ type Parts = { list: TrendvaultList; notice: Element; data: PageData };
 
 const refreshSeconds = 60;
 const pagesByThemselves = 3; // further ones are shown when they are asked for, so that the foot can be reached
+const framesToSettle = 6;
 const oldSeconds = 150; // a fresh page is younger: longer than caches keep it, it is asked at once whether there is a newer one
 
 /** The page with its scripts: pickers without reload, further ranks, newer lists, and what is said when something fails. */
@@ -151,7 +152,11 @@ class LivePage {
     this.#isMoreAsked = false;
     if (turn !== this.#turn) return;
     this.#isSettled = true;
-    if (isWanted()) this.#page.scrollTo(place);
+    // What was skipped above has its true height only once it is near the screen.
+    for (let frame = 0; frame < framesToSettle && isWanted(); frame++) {
+      this.#page.scrollTo(place);
+      await new Promise(requestAnimationFrame);
+    }
     moved.abort();
   }
 
