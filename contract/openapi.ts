@@ -668,8 +668,10 @@ function tagged({ tag, paths }: Group): ZodOpenApiPathsObject {
 
 type Override = NonNullable<CreateDocumentOptions["override"]>;
 
-function adjust({ jsonSchema, io }: Parameters<Override>[0], closed: boolean): void {
-  if (io === "output" && !closed) delete jsonSchema.additionalProperties;
+function adjust({ jsonSchema, io, zodSchema }: Parameters<Override>[0], closed: boolean): void {
+  // Messages have no named parts; those of lines of an export are made as if they were messages, too.
+  const isOfAnswer = io === "output" || z.core.globalRegistry.get(zodSchema)?.id !== undefined;
+  if (isOfAnswer && !closed) delete jsonSchema.additionalProperties;
   // What `false` says, maxItems says as well; some tools take it for a missing `items`.
   if (jsonSchema.items === false) jsonSchema.items = {};
 }

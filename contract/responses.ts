@@ -27,6 +27,7 @@ export type Region = z.infer<typeof region>;
 export type Window = z.infer<typeof window>;
 const time = z.iso.datetime().meta({ description: "RFC 3339, UTC, whole seconds" });
 const thumbs = z.tuple([z.url(), z.url()]).meta({
+  id: "Thumbs",
   description:
     "The same picture in two sizes, the larger one first; twice the same address where there is one size",
 });
@@ -44,10 +45,14 @@ const url = z
   .meta({ description: "Where the video is watched; null when that is not known" });
 
 const countryCodes = z.array(z.string().regex(/^[A-Z]{2}$/)).optional();
-const countries = z.strictObject({ allowed: countryCodes, excluded: countryCodes }).optional().meta({
-  description:
-    "Where it may be played (ISO 3166-1 alpha-2), only where that is not everywhere; the player decides",
-});
+const countries = z
+  .strictObject({ allowed: countryCodes, excluded: countryCodes })
+  .meta({
+    id: "Countries",
+    description:
+      "Where it may be played (ISO 3166-1 alpha-2), only where that is not everywhere; the player decides",
+  })
+  .optional();
 
 /** Of what an editor placed at its rank. */
 const placement = {
@@ -57,8 +62,8 @@ const placement = {
   }),
   sponsor: z
     .strictObject({ name: z.string(), paid_by: z.string() })
-    .optional()
-    .meta({ description: "On whose behalf it is shown, and who paid for it" }),
+    .meta({ id: "Sponsor", description: "On whose behalf it is shown, and who paid for it" })
+    .optional(),
   model_rank: rank
     .nullable()
     .optional()
@@ -71,8 +76,15 @@ const languageOfList = z
   .meta({ description: "Only of the list of a language: its primary subtag (BCP 47)" });
 
 const scoreUnit = z.enum(["views", "mixed", "clicks"]).meta({
+  id: "ScoreUnit",
   description:
     "What a score counts over the window ahead. `views`: those forecast from view counts. `clicks`: those that the list would bring at its first rank. `mixed`: a weighted geometric mean of both, while few impressions are counted",
+});
+
+const channelLimit = z.strictObject({ videos: z.int().min(1), within_ranks: z.int().min(0) }).meta({
+  id: "ChannelLimit",
+  description:
+    "At most this many videos of one channel within the first ranks, while others have one left; 0 ranks for no limit",
 });
 
 const expectations = {
@@ -99,11 +111,13 @@ const TrendingItem = z
     published_at: time.nullable(),
     duration_seconds: z.int().min(0).optional().meta({ description: "Only where it is known" }),
     ...expectations,
-    velocity: z.strictObject({
-      views_per_hour: viewsPerHour,
-      previous_views_per_hour: viewsPerHour.nullable(),
-      views: z.int().min(0).meta({ description: "Views counted so far" }),
-    }),
+    velocity: z
+      .strictObject({
+        views_per_hour: viewsPerHour,
+        previous_views_per_hour: viewsPerHour.nullable(),
+        views: z.int().min(0).meta({ description: "Views counted so far" }),
+      })
+      .meta({ id: "Velocity" }),
     thumbs,
     url,
     countries,
@@ -145,10 +159,7 @@ function pageOf<Item extends z.ZodType>(item: Item) {
         "When the list was made that `previous_rank` is from: about an hour before, less while there is no hour of history; null without any",
     }),
     newest_observed_at: time.nullable().meta({ description: "The time of this region's newest view count" }),
-    channel_limit: z.strictObject({ videos: z.int().min(1), within_ranks: z.int().min(0) }).meta({
-      description:
-        "At most this many videos of one channel within the first ranks, while others have one left; 0 ranks for no limit",
-    }),
+    channel_limit: channelLimit,
     score_unit: scoreUnit,
     count: z.int().min(0).max(listLengths.largestPage),
     total: z.int().min(0).meta({ description: "Ranks in the whole list" }),
@@ -385,7 +396,7 @@ const Explanation = z
       })
       .nullable()
       .meta({ description: "What the score was computed from, with the rate; null for a video in no list" }),
-    channel_limit: z.strictObject({ videos: z.int().min(1), within_ranks: z.int().min(0) }),
+    channel_limit: channelLimit,
     visitors: z
       .strictObject({
         impressions: z.number().min(0).meta({ description: "In the lists; older ones count less" }),
@@ -415,7 +426,7 @@ const About = z
     generated_at: time,
     formula: z.string(),
     windows: z.array(z.strictObject({ name: z.enum(windows), hours: z.int().min(1) })),
-    channel_limit: z.strictObject({ videos: z.int().min(1), within_ranks: z.int().min(0) }),
+    channel_limit: channelLimit,
     sources: z
       .array(
         z.strictObject({
