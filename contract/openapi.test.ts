@@ -7,7 +7,7 @@ import { examples } from "./examples.ts";
 import current from "./openapi.json";
 import { createOpenapiDocument, viewSchemas } from "./openapi.ts";
 import { paths } from "./paths.ts";
-import { problemContentType, problemKinds, problems, problemType } from "./problem.ts";
+import { problemContentType, problemKinds, problems, problemType, renderProblemPage } from "./problem.ts";
 import released from "./released/openapi.json";
 import { schemas } from "./responses.ts";
 
@@ -100,6 +100,13 @@ test("every problem type of a status has an example", () => {
       ]),
     ),
   );
+});
+
+test.each(problemKinds)("the type of %s is the address of a page with its title and status", (kind) => {
+  const page = renderProblemPage(kind);
+  expect(page).toContain(`<h1>${problems[kind].title}</h1>`);
+  expect(page).toContain(`HTTP status ${problems[kind].status}, type <code>/problems/${kind}</code>`);
+  expect(page).not.toContain("`");
 });
 
 test("every answer that has content has an example of it", () => {
