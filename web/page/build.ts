@@ -35,6 +35,7 @@ const assets: Assets = {
   pageJs: scripts.page,
   embedCss: await addStyle(join(source, "element/frame.css"), join(source, "view/list.css")),
   embedJs: scripts.embed,
+  docsCss: await addStyle(join(folder, "docs.css")),
   docsJs: scripts.docs,
   swaggerCss: await addLibrary("swagger-ui.css"),
   swaggerJs: await addLibrary("swagger-ui-bundle.js"),

@@ -5,7 +5,7 @@ import type { Assets } from "./manifest.ts";
 import { headStart } from "./page-view.ts";
 
 /** The HTML of /docs: a shell that Swagger UI fills. Without scripts it links to the description itself. */
-export function writeDocs({ swaggerCss, swaggerJs, docsJs, icon }: Assets): string {
+export function writeDocs({ pageCss, docsCss, swaggerCss, swaggerJs, docsJs, icon }: Assets): string {
   const head = h(
     "head",
     {},
@@ -13,7 +13,7 @@ export function writeDocs({ swaggerCss, swaggerJs, docsJs, icon }: Assets): stri
     h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
     h("meta", { name: "color-scheme", content: "light dark" }),
     h("title", {}, "TrendVault: the API"),
-    h("link", { rel: "stylesheet", href: swaggerCss }),
+    [pageCss, swaggerCss, docsCss].map((href) => h("link", { rel: "stylesheet", href })),
     h("link", { rel: "icon", href: icon, type: "image/svg+xml" }),
     h("script", { defer: true, src: swaggerJs }),
     h("script", { type: "module", src: docsJs }), // run after it: both wait for the whole document, in order

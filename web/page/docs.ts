@@ -10,7 +10,8 @@ type Options = {
   displayRequestDuration: boolean;
   defaultModelsExpandDepth: number;
   supportedSubmitMethods: string[];
-  plugins: { wrapComponents: Record<string, () => () => null> }[];
+  syntaxHighlight: false;
+  plugins: { wrapComponents: Record<string, () => (properties: { text: string }) => string | null> }[];
 };
 
 const { SwaggerUIBundle } = globalThis as unknown as { SwaggerUIBundle: (options: Options) => unknown };
@@ -20,16 +21,49 @@ const applyScheme = () => document.documentElement.classList.toggle("dark-mode",
 prefersDark.addEventListener("change", applyScheme);
 applyScheme();
 
+const domNode = document.getElementById("docs");
+if (domNode !== null)
+  new MutationObserver(() => nameParts(domNode)).observe(domNode, { childList: true, subtree: true });
+
+function getText({ text }: { text: string }): string {
+  return text;
+}
+
+/** What Swagger UI leaves without a name, a level or a place in the keyboard's order. */
+function nameParts(drawn: Element): void {
+  const set = (selector: string, attribute: string, describe: (found: Element) => string) => {
+    for (const found of drawn.querySelectorAll(`:is(${selector}):not([${attribute}])`))
+      found.setAttribute(attribute, describe(found));
+  };
+  set("select", "aria-label", (select) => {
+    const parameter = select.closest("[data-param-name]")?.getAttribute("data-param-name");
+    return parameter ?? (select.matches(".content-type") ? "Media type" : "Example");
+  });
+  set(".information-container", "role", () => "banner");
+  set("h3, .models > h4", "aria-level", () => "2");
+  set("h4", "aria-level", () => "3");
+  set("h5", "aria-level", () => "4");
+  set("pre", "tabindex", () => "0");
+}
+
 SwaggerUIBundle({
   url: "/openapi.json",
-  domNode: document.getElementById("docs"),
+  domNode,
   validatorUrl: null,
   tryItOutEnabled: true,
   deepLinking: true,
   displayRequestDuration: true,
   defaultModelsExpandDepth: 0,
   supportedSubmitMethods: ["get", "post"],
-  plugins: [{ wrapComponents: { ServersContainer: () => () => null } }], // there is one server: this one
+  syntaxHighlight: false,
+  plugins: [
+    {
+      wrapComponents: {
+        ServersContainer: () => () => null, // there is one server: this one
+        DeepLink: () => getText, // it is in a button, which changes the address, too
+      },
+    },
+  ],
 });
 
 export {};

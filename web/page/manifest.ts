@@ -5,6 +5,7 @@ const assetNames = [
   "embedCss",
   "embedJs",
   "icon",
+  "docsCss",
   "docsJs",
   "swaggerCss",
   "swaggerJs",

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pageLanguages } from "@trendvault/contract/page";
+import { mainLanguage, pageLanguages } from "@trendvault/contract/page";
+import { regionCodes } from "@trendvault/contract/regions";
 import { IntlMessageFormat } from "intl-messageformat";
 import { allMessages } from "./all.ts";
-import { fill, formatsOf } from "./locale.ts";
+import { fill, formatsOf, languageOf, likelyLanguage } from "./locale.ts";
 
 const numbers = { videos: 3, ranks: 24, rank: 1, total: 2, rate: 1 };
 const named = {
@@ -67,4 +68,22 @@ test("every language has the arguments of each English message, and its words fo
     }
     for (const category of categories) expect(allMessages[language].categories[category ?? ""]).toBeString();
   }
+});
+
+test("without `lang`, the element has the language that the page of the region has", () => {
+  const languages = regionCodes.map((code) => languageOf(likelyLanguage(code.toLowerCase())));
+  expect(languages).toEqual(regionCodes.map(mainLanguage) as typeof languages);
+});
+
+test.each([
+  ["BR", "pt"],
+  ["US", "en"],
+  ["JP", "ja"],
+  ["XK", "sq"],
+  ["ZZ", "en"],
+  ["", "en"],
+  ["GBR", "en"],
+  [null, "en"],
+])("in %p people are likely to read %p", (region, language) => {
+  expect(likelyLanguage(region)).toBe(language);
 });
