@@ -215,10 +215,12 @@ final class ClickModel
         foreach ($this->contenders as $index => $contender) {
             foreach ($contender->counts as $some) {
                 $kept = ClickCounts::kept($this->now - $some->countedAt);
-                $this->impressions += $kept * $some->impressions;
+                // Who opened it saw it, also where a message does not say so: a rate has no more clicks than impressions.
+                $impressions = $kept * max($some->impressions, $some->clicks);
+                $this->impressions += $impressions;
                 $this->counts[$index][] = [
                     $some->rankGroup,
-                    $kept * $some->impressions,
+                    $impressions,
                     $kept * $some->clicks,
                     $some->ageHours,
                 ];

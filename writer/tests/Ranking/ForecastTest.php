@@ -7,15 +7,17 @@ namespace TrendVault\Writer\Tests\Ranking;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Backtest\RankingQuality;
+use TrendVault\Writer\Ranking\ChannelLimit;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Tests\Support\FixedClock;
+use TrendVault\Writer\Tests\Support\OpenApi;
 
-/** The cases were computed by a program in Python, which shared no code with this one. */
 final class ForecastTest extends TestCase
 {
-    /** Powers of two may differ in the last bits between languages. */
+    /** A program in Python computed the cases, which shared no code with this one; powers of two may differ in the last bits. */
     private const float TOLERANCE = 1e-9;
 
     /** @param array<string, mixed> $case */
@@ -81,6 +83,24 @@ final class ForecastTest extends TestCase
 
         self::assertSame($sorted, $scores);
         self::assertCount(4, array_unique($scores));
+    }
+
+    #[Test]
+    public function the_windows_are_those_that_the_api_offers(): void
+    {
+        self::assertSame(
+            OpenApi::parameter('/api/trending', 'window')['enum'],
+            array_column(Window::cases(), 'value'),
+        );
+    }
+
+    #[Test]
+    public function the_first_page_is_as_long_as_the_default_limit_of_the_api(): void
+    {
+        $limit = OpenApi::parameter('/api/trending', 'limit')['default'];
+
+        self::assertSame($limit, ChannelLimit::WITHIN_RANKS);
+        self::assertSame($limit, RankingQuality::RANKS);
     }
 
     /** @return iterable<string, array{array<string, mixed>}> */
