@@ -575,12 +575,13 @@ final readonly class CountLevel
         );
     }
 
-    /** As next(), when another level counted meanwhile: after some hours its rate is the newer one, unless it is another. */
+    /** As next(), when another level counted meanwhile: a rate that is newer by a half-life is taken, unless it is another. */
     public function after(self $main, int $at, int $views): self
     {
         $level = $this->next($at, $views)->change(hasCounted: false);
         $ratio = $main->rate / max($level->rate, 1e-9);
-        if ($this->hours($at) <= self::LONG_HOURS || $ratio > 2 || $ratio < 0.5) {
+        $newer = ($main->ratedAt - $level->ratedAt) / 3600;
+        if ($newer <= Velocity::RATE_HALF_LIFE_HOURS || $ratio > 2 || $ratio < 0.5) {
             return $level;
         }
 

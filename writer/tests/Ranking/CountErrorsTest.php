@@ -130,6 +130,25 @@ final class CountErrorsTest extends TestCase
     }
 
     #[Test]
+    public function a_replica_that_was_away_for_hours_does_not_bring_back_the_rate_of_then(): void
+    {
+        $published = FixedClock::NOON - 360_000;
+        foreach ([0.3, 1.6] as $phase) {
+            [$views, $clean, $read] = [900_000.0, null, null];
+            for ($reading = 0; $reading < 90; $reading++) {
+                $at = FixedClock::NOON + 900 * $reading;
+                $lags = in_array($reading, [40, 41, 88, 89], true);
+                $clean = self::observed($clean, $at, (int) $views, $published);
+                $read = self::observed($read, $at, (int) ($lags ? 0.99 * $views : $views), $published);
+                $views += 2600 * (1 + 0.5 * cos($phase + ((2 * M_PI) / 96) * ($reading - 40)));
+            }
+            $wanted = self::score($clean, $published, $at);
+
+            self::assertEqualsWithDelta($wanted, self::score($read, $published, $at), 0.1 * $wanted);
+        }
+    }
+
+    #[Test]
     public function two_sources_that_are_read_by_chance_are_no_burst(): void
     {
         $random = Draws::randomizer();
