@@ -8,13 +8,16 @@ use Override;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
+use TrendVault\Writer\Cli\BackupSettings;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\PublishSettings;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Erasures;
 use TrendVault\Writer\Database\RemovalKind;
+use TrendVault\Writer\Editorial\EditorialStore;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Publication\BundlePublisher;
 use TrendVault\Writer\Publication\GenerationFile;
 use TrendVault\Writer\Publication\ObjectRetention;
 use TrendVault\Writer\Retention\Erasure;
@@ -35,11 +38,12 @@ final class Erase extends WriterCommand
     /** What is beyond reach, and for how long it stays there. */
     private const string BEYOND = <<<'TEXT'
     What this cannot reach:
-    - followers: GENERATION_RETENTION_HOURS after they have the new generation (delete their file sooner)
+    - followers: older pages for their GENERATION_RETENTION_HOURS, by default 45 minutes, after they have the new generation
+      (delete their file sooner)
     - the edge's caches: served for 12 minutes, and while sources fail for a day and two minutes (purge the zone); KV: a day
       and two minutes after the last write (delete its keys); counters: ids for 49 hours, in Cloudflare's copies 30 days
     - browsers: 90 seconds, and up to 60 pages that they keep for use without a network
-    - EDITORIAL_FILE, and the database's copy of it: take out what names it, also the videos of a channel
+    - EDITORIAL_FILE: take out what names it, also the videos of a channel; the writer leaves that out already
     - versions and copies that a bucket keeps of deleted objects; prefixes and buckets of earlier settings
     - logs, copies of the database made by hand, files in spool folders and at sources, what others have copied
 
@@ -85,6 +89,13 @@ final readonly class EraseStep
     /** @throws WriterException|StoreFailure */
     public function run(RemovalKind $kind, string $name, string $beyond): ExitCode
     {
+        // What a setting is wrong for has to fail before rows go.
+        $publication = PublishSettings::isSet($this->context->settings)
+            ? new PublishStep($this->context, $this->database)
+            : null;
+        $backup = BackupSettings::isSet($this->context->settings)
+            ? new BackupStep($this->context, $this->database)
+            : null;
         $erasure = new Erasure($this->database, $kind, $name);
         $erasure->begin($this->context->now());
         if (new GenerationFile($this->database)->newestGeneration() !== null) {
@@ -92,8 +103,9 @@ final readonly class EraseStep
         }
         $rows = $erasure->deleteRows();
         $files = new ErasedFiles($this->context, $this->database)->takeOut();
+        new EditorialStore($this->database)->forgetErased();
         $isEmptied = $erasure->vacuum();
-        $failed = [$this->publish(), $this->backUp()];
+        $failed = [$this->publish($publication), $backup?->run(isOnly: true)];
         $remarks = [
             ...array_map(
                 static fn(
@@ -110,7 +122,9 @@ final readonly class EraseStep
                 : ['Another process keeps the WAL, which still names it: give the command again.'],
         ];
         $this->context->log->info(
-            "Erased {$rows['videos']} videos, {$rows['generations']} generations and {$files['lines']} lines in files.",
+            array_sum($rows) + $files['lines'] === 0
+                ? 'Nothing was erased: nothing here has that name. It is kept out when it comes.'
+                : "Erased {$rows['videos']} videos, {$rows['generations']} generations and {$files['lines']} lines in files.",
             ['event' => 'erased', ...$rows, 'lines' => $files['lines']],
         );
         $this->context->write(
@@ -122,18 +136,22 @@ final readonly class EraseStep
     }
 
     /** @throws WriterException */
-    private function publish(): ?ExitCode
+    private function publish(?PublishStep $step): ?ExitCode
     {
         $generation = new GenerationFile($this->database)->newestGeneration();
-        if ($generation === null || !PublishSettings::isSet($this->context->settings)) {
+        if ($generation === null || $step === null) {
             return null;
         }
-        $failed = new PublishStep($this->context, $this->database)->run();
+        $failed = $step->run();
         if ($failed !== null) {
             return $failed;
         }
         try {
-            $store = PublishSettings::of($this->context->settings)->open()->client;
+            $settings = PublishSettings::of($this->context->settings);
+            $store = $settings->open()->client;
+            if ($settings->renderCommand === []) {
+                $store->delete(BundlePublisher::KEY); // It is of the time when there was one, and names what goes now.
+            }
             new ObjectRetention($store, [])->deleteBefore($generation);
 
             return null;
@@ -142,14 +160,6 @@ final readonly class EraseStep
 
             return ExitCode::SourceFailed;
         }
-    }
-
-    /** @throws WriterException */
-    private function backUp(): ?ExitCode
-    {
-        return $this->context->settings->sourceText('BACKUP_URL') === null
-            ? null
-            : new BackupStep($this->context, $this->database)->run(isOnly: true);
     }
 }
 

@@ -29,6 +29,7 @@ final class Erasure
     private const string TEXTS = <<<'SQL'
     SELECT t.name AS "table", c.name AS "column" FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
     WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND c.type = 'TEXT'
+      AND t.name NOT IN ('schema_migrations', 'regions') -- they are the program's and the operator's
     SQL;
     private const string SNAPSHOTS = 'SELECT published_at, region, window, category, video_ids FROM rank_snapshots';
     private const string SAVE_SNAPSHOT = 'UPDATE rank_snapshots SET video_ids = ? WHERE published_at = ? AND region = ? AND window = ? AND category = ?';

@@ -14,6 +14,7 @@ use TrendVault\Writer\Tests\Publication\PublicationTestCase;
 use TrendVault\Writer\Tests\Store\FakeStore;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
+use TrendVault\Writer\Tests\Support\TemporaryFolder;
 
 final class EraseTest extends PublicationTestCase
 {
@@ -93,6 +94,89 @@ final class EraseTest extends PublicationTestCase
 
         $this->assertErased('channel');
         self::assertSame([], $this->installation->rows('SELECT * FROM removals'));
+    }
+
+    #[Test]
+    public function of_a_name_that_nothing_has_this_is_said(): void
+    {
+        $result = $this->installation->run(['erase', '--channel', 'Germany']);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        self::assertStringContainsString(
+            'Nothing was erased: nothing here has that name.',
+            $result->events('erased')[0]['message'],
+        );
+        self::assertStringNotContainsString('Other rows have this text', $result->output);
+    }
+
+    #[Test]
+    #[TestWith(['PUBLISH_SIGNING_KEYS', 'wrong'])]
+    #[TestWith(['BACKUP_RETENTION_HOURS', 'wrong'])]
+    public function a_wrong_setting_is_told_before_anything_is_deleted(string $name, string $value): void
+    {
+        $this->fill();
+        $this->installation->environment[$name] = $value;
+        $result = $this->installation->run(['erase', '--channel', self::CHANNEL]);
+
+        self::assertSame(ExitCode::Usage, $result->exitCode, $result->errors);
+        self::assertStringContainsString($name, $result->message());
+        self::assertSame(0, $this->installation->value('SELECT count(*) FROM erased'));
+        self::assertSame(2, $this->installation->value("SELECT count(*) FROM videos WHERE id LIKE 'quix%'"));
+    }
+
+    #[Test]
+    public function a_store_that_has_no_bundles_any_more_names_none(): void
+    {
+        $this->fill();
+        unset($this->installation->environment['RENDER_COMMAND']);
+        self::assertNotNull($this->store->content('bundle.json'));
+        $result = $this->installation->run(['erase', '--channel', self::CHANNEL]);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        self::assertNull($this->store->content('bundle.json'));
+        self::assertSame([], $this->store->keys('bundles/'));
+    }
+
+    #[Test]
+    public function what_the_editorial_file_or_an_operator_still_says_of_it_is_not_stored_again(): void
+    {
+        $outside = new TemporaryFolder();
+        $file = "$outside->path/editorial.json";
+        $this->installation->environment['EDITORIAL_FILE'] = $file;
+        $pin = ['video' => self::ID, 'region' => 'GB', 'window' => 'day', 'rank' => 1];
+        $decisions = [
+            'removals' => [
+                ['channel' => self::CHANNEL, 'reason' => 'a letter'],
+                ['video' => 'kept', 'reason' => 'spam'],
+            ],
+            'pins' => [[...$pin, 'until' => '2099-01-01T00:00:00Z', 'reason' => 'why']],
+        ];
+        file_put_contents($file, json_encode($decisions, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE));
+        $this->send(300);
+        $this->installation->run(['cron']);
+        self::assertSame(
+            ExitCode::Ok,
+            $this->installation->run(['erase', '--channel', self::CHANNEL])->exitCode,
+        );
+        $this->assertErased('channel');
+
+        $this->send(0);
+        $this->installation->run(['cron']);
+        foreach ([['--channel', self::CHANNEL], [self::ID]] as $words) {
+            $removed = $this->installation->run(['remove', ...$words]);
+            self::assertSame(ExitCode::Ok, $removed->exitCode, $removed->errors);
+            self::assertCount(1, $removed->events('removed_erased'));
+        }
+        $this->assertErased('channel');
+        self::assertSame(
+            [['name' => 'kept']],
+            $this->installation->rows('SELECT name FROM removals'),
+            'the rest of the file is in force',
+        );
+        self::assertStringContainsString(
+            'What it says of an erased name is left out',
+            $this->installation->run(['editorial'])->output,
+        );
     }
 
     #[Test]
