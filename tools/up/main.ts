@@ -92,7 +92,9 @@ async function fill({ source, db }: Options, writer: WriterOptions): Promise<voi
   if (!(await hasVideos(writer))) {
     await fillEmpty(source, writer);
   } else if (source !== null) {
-    console.log(`${db} holds observations already: ${source} was not read. --fresh starts over.`);
+    const held = isSeededWithDemo(db) ? "the demo" : "other observations";
+    console.log(`${source} is not read: ${db} holds ${held}, which the page goes on showing.`);
+    console.log("--fresh starts over; --db PATH begins another database.");
   } else if (!isSeededWithDemo(db)) {
     console.log(`${db} holds view counts that are not the demo's: nothing is added. --fresh starts over.`);
   }
@@ -146,7 +148,7 @@ async function run(options: Options, writer: WriterOptions): Promise<string | nu
         if (!stopped.aborted) throw error;
       });
     if (stopped.aborted) return;
-    console.log(welcome(options, busiest));
+    console.log(welcome(options, { region: busiest, thumbnailHosts: env.THUMBNAIL_HOSTS }));
     const regions = counted.filter(({ videos }) => videos > 0).map(({ region }) => region);
     const isVisited = options.visitors > 0 && regions.length > 0;
     await Promise.all([
@@ -161,7 +163,10 @@ const ownPictures =
   "those of other hosts are grey: name the hosts, as in THUMBNAIL_HOSTS=thumbs.example,b.example bin/up";
 
 /** What bin/up prints when everything answers. `region` is one with many videos. */
-function welcome(options: Options, region: string): string {
+function welcome(
+  options: Options,
+  { region, thumbnailHosts }: { region: string; thumbnailHosts: string | undefined },
+): string {
   const { port, origin: hasOrigin, edge, edgePort, adminPort, db, visitors } = options;
   const [originUrl, edgeUrl] = [`http://${HOST}:${port}`, `http://${HOST}:${edgePort}`];
   const site = edge ? edgeUrl : originUrl;
@@ -174,7 +179,7 @@ function welcome(options: Options, region: string): string {
   const told =
     (visitors > 0
       ? `\n  visitors  ${visitors} simulated ones a second tell the edge what they looked at; the lists learn from it in minutes`
-      : "") + (isSeededWithDemo(db) ? "" : `\n  pictures  ${ownPictures}`);
+      : "") + (isSeededWithDemo(db) || thumbnailHosts ? "" : `\n  pictures  ${ownPictures}`);
   return `
 TrendVault is up.
 
