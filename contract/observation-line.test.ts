@@ -36,6 +36,8 @@ const restrictions = {
   available_from: null,
   available_until: null,
   countries: { allowed: ["DE"] },
+  live: "now",
+  live_until: null,
 };
 const wholeLines: Line[] = [
   ...shownLines.map((line) => (line.views === undefined ? line : { ...line, likes: 2, comments: 3 })),
@@ -124,11 +126,13 @@ const drawOfField: Record<string, () => unknown> = {
   available_from: drawTime,
   available_until: drawTime,
   mature: () => random.pick([true, false]),
+  live: () => random.pick([false, true, "scheduled", "now", "recorded", "soon"]),
+  live_until: drawTime,
   countries: () => ({ [random.pick(["allowed", "excluded", "denied"])]: drawList() }),
   thumb_base: drawAddress,
   url: drawAddress,
   regions: drawList,
-  unset: () => random.pick([[], ["url"], ["language", "mature"], ["title"], ["url", 1], { a: "url" }]),
+  unset: () => random.pick([[], ["url"], ["live_until", "mature"], ["title"], ["url", 1], { a: "url" }]),
   removed: () => random.pick([true, false]),
   complete: () => random.pick([true, false]),
   title: drawText,

@@ -110,6 +110,7 @@ const TrendingItem = z
     category: z.string().nullable(),
     published_at: time.nullable(),
     duration_seconds: z.int().min(0).optional().meta({ description: "Only where it is known" }),
+    live: z.enum(["scheduled", "now"]).optional().meta({ description: "Only of what is on air, or will be" }),
     ...expectations,
     velocity: z
       .strictObject({
@@ -198,6 +199,10 @@ const Video = z
     thumbs,
     url,
     countries,
+    live: z
+      .enum(["scheduled", "now", "recorded"])
+      .optional()
+      .meta({ description: "Only of what is on air, will be, or was and is a recording" }),
     generation,
     generated_at: time,
     trending: z

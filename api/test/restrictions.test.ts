@@ -122,6 +122,41 @@ async function askFor(target: string) {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
+test(`a video is live until that ends, without a new generation (seed ${testSeed})`, async () => {
+  const states = new Map<string, { live: string | null; end: number | null }>();
+  for (const id of ids) {
+    const live = random.pick([null, "now", "scheduled", "recorded"]);
+    const end =
+      live === null || live === "recorded" ? null : now + random.pick([-1, 0, 1, 2, 3 + random.below(60)]);
+    states.set(id, { live, end });
+    builder.database.run("UPDATE videos SET live = ?, live_until = ? WHERE id = ?", [live, end, id]);
+  }
+  origin = await openTestOrigin(builder.path);
+  for (let draw = 0; draw < drawsOf({ usual: 8, long: 100 }); draw++) {
+    await pass(random.below(8));
+    const expected = (id: string) => {
+      const { live, end } = states.get(id) ?? { live: null, end: null };
+      return live !== null && (end ?? Infinity) > now ? live : undefined;
+    };
+    for (const fields of ["", "&fields=chart"]) {
+      const { items } = (await (await origin.ask(`/api/trending?region=GB&limit=50${fields}`)).json()) as {
+        items: { id: string; live?: string }[];
+      };
+      const inLists = ids.map((id) => [id, expected(id) === "recorded" ? undefined : expected(id)]);
+      expect([now, items.map(({ id, live }) => [id, live])]).toEqual([now, inLists]);
+    }
+    const page = await (await origin.ask("/?region=GB")).text();
+    const onAir = ids.filter((id) => expected(id) === "now").length;
+    expect(page.split(">Live<").length - 1).toBe(onAir);
+    const feed = await (await origin.ask("/feeds/GB.atom")).text();
+    expect(feed.split("<trendvault:live>now<").length - 1).toBe(onAir);
+    for (const id of ids) {
+      const video = (await (await origin.ask(`/api/videos/${id}`)).json()) as { live?: string };
+      expect([now, id, video.live]).toEqual([now, id, expected(id)]);
+    }
+  }
+});
+
 test("where a video may be played is in what names it, and nothing is where that is everywhere", async () => {
   const countries = { excluded: ["FR"] };
   builder.database.run("UPDATE videos SET countries = ? WHERE id = ?", [

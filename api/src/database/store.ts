@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { listName, type Window } from "@trendvault/contract/lists";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/queries";
 import { findRegion, regionCodes } from "@trendvault/contract/regions";
-import type { Explanation } from "@trendvault/contract/responses";
+import type { Explanation, Video } from "@trendvault/contract/responses";
 import historySql from "../../../db/queries/video-history.sql" with { type: "text" };
 import { DatabaseUnusable, explainSqliteError, requireFile } from "./database-files.ts";
 import { canRead, oldestReadableVersion, supportedSchemaVersion } from "./schema-version.ts";
@@ -242,6 +242,8 @@ const isRemovedSql = `EXISTS (SELECT 1 FROM removals)
 type IsHidden = {
   at(parameter: string): string;
   column(name: "available_until" | "countries"): string;
+  /** Of the row of `videos`: whether it is live, or when that ends. */
+  live: { at(parameter: string): string; endsAt: () => string };
   /** Of the row of `trending`, the same: an editor placed the video, and that is over. */
   placed: { isOver(at: string): string; column(name: "placed" | "placed_until"): string };
 };
@@ -252,6 +254,7 @@ type Hiding = { isHidden: IsHidden; at: number };
 function findHidden(database: Database): IsHidden {
   const isThere = findColumn(database, "videos", "held_because");
   const canPlace = findColumn(database, "trending", "placed");
+  const canBeLive = findColumn(database, "videos", "live");
   return {
     placed: {
       isOver: (at) => (canPlace() ? `ifnull(trending.placed_until <= ${at}, 0)` : `${at} < 0`),
@@ -259,6 +262,10 @@ function findHidden(database: Database): IsHidden {
     },
     at: (at) => `(${isRemovedSql}) OR ${isThere() ? isRestrictedSql(at) : `${at} < 0`}`,
     column: (name) => (isThere() ? `videos.${name}` : "NULL"),
+    live: {
+      at: (at) => (canBeLive() ? `iif(ifnull(videos.live_until > ${at}, 1), videos.live, NULL)` : "NULL"),
+      endsAt: () => (canBeLive() ? "videos.live_until" : "NULL"),
+    },
   };
 }
 
@@ -279,6 +286,7 @@ type VideoRow = {
   url: string | null;
   countries: string | null;
   available_until: number | null;
+  live: Video["live"] | null;
 };
 
 /** A rank in a list, whose name (contract/lists.ts) is in `category`. */
@@ -304,7 +312,8 @@ const observationsPerRegion = 48;
 const videoSql = (
   isHidden: IsHidden,
 ) => `SELECT id, title, channel, category, language, published_at, duration_seconds, thumb_base, url,
-    ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until
+    ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until,
+    ${isHidden.live.at("?2")} AS live
   FROM videos WHERE id = ?1 AND NOT (${isHidden.at("?2")})`;
 
 // Left to itself, SQLite reads the whole generation, because the primary key has the order that is asked for, too.
@@ -363,6 +372,7 @@ export type ListRow = {
   url: string | null;
   /** JSON, where it may not be played everywhere. */
   countries: string | null;
+  live: Video["live"] | null;
   /** JSON, where an editor placed it: members of TrendingItem. */
   placed: string | null;
   previous_rank: number | null;
@@ -407,7 +417,8 @@ function rowsSql(expectedViews: string, isHidden: IsHidden, isChart: boolean): s
     title, channel, videos.category AS category, published_at, duration_seconds, thumb_base, url, previous_rank,
     ((${isHidden.at("?7")}) OR ${isHidden.placed.isOver("?7")}) AS hidden,
     ${isHidden.placed.column("placed")} AS placed, ${isHidden.placed.column("placed_until")} AS placed_until,
-    ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until${columns}
+    ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until,
+    ${isHidden.live.at("?7")} AS live${columns}
   FROM trending JOIN videos ON videos.id = trending.video_id ${join}
   WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;
 }
@@ -789,7 +800,7 @@ export type Generation = Ranking & {
   rankings: readonly Pick<Ranking, "id" | "publishedAt">[];
   /** Another one is another generation for a reader: other videos are hidden. */
   hiddenVersion: string;
-  /** Unix seconds: when another video may not be shown any more. */
+  /** Unix seconds: when another video may not be shown any more, or ends being live. */
   endsAt: number;
 };
 
@@ -923,26 +934,28 @@ function readLists(database: Database, generation: number): NamedList[] {
   return lists;
 }
 
-const endsSql = (
-  until: string,
-  placedUntil: string,
-) => `SELECT (SELECT version FROM removals_version) AS version,
-  (SELECT max(${until}) FROM videos WHERE ${until} <= ?1) AS last,
-  (SELECT min(${until}) FROM videos WHERE ${until} > ?1) AS next,
-  (SELECT max(${placedUntil}) FROM trending WHERE ${placedUntil} <= ?1) AS last_placed,
-  (SELECT min(${placedUntil}) FROM trending WHERE ${placedUntil} > ?1) AS next_placed`;
+const endsSql = (ends: [column: string, table: string][]) =>
+  ends
+    .map(
+      ([column, table]) => `SELECT (SELECT max(${column}) FROM ${table} WHERE ${column} <= ?1) AS last,
+  (SELECT min(${column}) FROM ${table} WHERE ${column} > ?1) AS next`,
+    )
+    .join(" UNION ALL ");
 
 /** The version rises with every removal, and when one is undone: both change pages of generations that stay as they are. */
 function readHidden(
   database: Database,
   { at, isHidden }: Hiding,
 ): Pick<Generation, "hiddenVersion" | "endsAt"> {
-  type Row = Record<"version" | "last" | "next" | "last_placed" | "next_placed", number | null>;
-  const sql = endsSql(isHidden.column("available_until"), isHidden.placed.column("placed_until"));
-  const row = database.query<Row, [number]>(sql).get(at);
-  const last = Math.max(row?.last ?? 0, row?.last_placed ?? 0);
+  const sql = endsSql([
+    [isHidden.column("available_until"), "videos"],
+    [isHidden.live.endsAt(), "videos"],
+    [isHidden.placed.column("placed_until"), "trending"],
+  ]);
+  const rows = database.query<Record<"last" | "next", number | null>, [number]>(sql).all(at);
+  const removals = database.query<{ version: number }, []>("SELECT version FROM removals_version").get();
   return {
-    hiddenVersion: `${row?.version ?? 0} ${last}`,
-    endsAt: Math.min(row?.next ?? Infinity, row?.next_placed ?? Infinity),
+    hiddenVersion: `${removals?.version ?? 0} ${Math.max(...rows.map(({ last }) => last ?? 0))}`,
+    endsAt: Math.min(...rows.map(({ next }) => next ?? Infinity)),
   };
 }

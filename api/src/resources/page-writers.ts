@@ -156,6 +156,7 @@ function jsonFeed(list: TrendingPage, feed: Feed) {
         score: item.score,
         expected_views: item.expected_views,
         duration_seconds: item.duration_seconds,
+        live: item.live,
         ...(item.placed_by !== undefined && {
           placed_by: item.placed_by,
           ...(item.sponsor !== undefined && { sponsor: item.sponsor }),
@@ -211,6 +212,7 @@ function atomEntry({ id, title, summary, item }: Entry, generatedAt: string) {
     "trendvault:score": item.score,
     ...(item.expected_views !== null && { "trendvault:expected_views": item.expected_views }),
     ...(item.duration_seconds !== undefined && { "trendvault:duration_seconds": item.duration_seconds }),
+    ...(item.live !== undefined && { "trendvault:live": item.live }),
     ...(item.placed_by !== undefined && { "trendvault:placed_by": item.placed_by }),
   };
 }

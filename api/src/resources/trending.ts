@@ -176,6 +176,7 @@ export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["it
     category: row.category,
     published_at: formatTimeOrNull(row.published_at),
     ...(row.duration_seconds !== null && { duration_seconds: row.duration_seconds }),
+    ...(row.live !== null && row.live !== "recorded" && { live: row.live }),
     score: roundToTenth(row.score),
     expected_views: row.expected_views === null ? null : roundToTenth(row.expected_views),
     velocity: {

@@ -31,13 +31,14 @@ function describe(
   generation: Generation,
   linkOf: VideoLinks,
 ): Video {
-  const { thumb_base, url, countries, available_until: _, ...fields } = video;
+  const { thumb_base, url, countries, live, available_until: _, ...fields } = video;
   return {
     ...fields,
     published_at: formatTimeOrNull(video.published_at),
     thumbs: thumbsOf(thumb_base),
     url: linkOf(video.id, url),
     ...countriesOf({ countries }),
+    ...(live !== null && { live }),
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
     trending: places.flatMap(describePlace),

@@ -323,12 +323,21 @@ final readonly class IngestStep
                 'seconds' => round($result['seconds'], 3),
             ],
         );
-        if ($result['held'] !== []) {
-            $fields = implode(', ', array_keys($result['held']));
-            $this->context->log->warning(
-                "Lines of $source are stored, but hold their videos back: bad values of $fields.",
-                ['event' => 'videos_held', 'fields' => $result['held']],
-            );
+        $ignored = array_intersect_key($result['held'], array_flip(ObservationParser::LIVE));
+        foreach (
+            [
+                ['videos_held', 'but hold their videos back', array_diff_key($result['held'], $ignored)],
+                ['values_ignored', 'without what cannot be read', $ignored],
+            ]
+            as [$event, $effect, $fields]
+        ) {
+            $names = implode(', ', array_keys($fields));
+            if ($fields !== []) {
+                $this->context->log->warning("Lines of $source are stored, $effect: bad values of $names.", [
+                    'event' => $event,
+                    'fields' => $fields,
+                ]);
+            }
         }
         if ($result['report'] !== null) {
             $this->context->log->warning(

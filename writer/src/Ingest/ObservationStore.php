@@ -413,7 +413,7 @@ final class ObservationStore
     private function restrict(Observation|Announcement $line, int $saidAt): bool
     {
         return ($line->restrictions !== [] ||
-            array_intersect(ObservationParser::RESTRICTING, $line->unset) !== []) &&
+            array_intersect(ObservationParser::SAID, $line->unset) !== []) &&
             new Restrictions($this->database)->say(
                 $line->videoId,
                 $this->source,

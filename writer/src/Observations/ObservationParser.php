@@ -14,6 +14,10 @@ final readonly class ObservationParser
     private const int MAX_NESTING = 16;
     /** A bad value of one of these rejects no line: it holds the video back. */
     public const array RESTRICTING = ['mature', 'available_from', 'available_until', 'countries'];
+    /** Nor does one of these: it is as if it were not there. */
+    public const array LIVE = ['live', 'live_until'];
+    /** @var list<string> of these each source has its own say, see Restrictions */
+    public const array SAID = [...self::RESTRICTING, ...self::LIVE];
     /** @var list<string> what a line may take back */
     private const array OPTIONAL = [
         'category',
@@ -21,7 +25,7 @@ final readonly class ObservationParser
         'published_at',
         'duration_seconds',
         'url',
-        ...self::RESTRICTING,
+        ...self::SAID,
     ];
     private const int MOST_COUNTRIES = 300;
     /** The lists of languages are called like this, so that no category may be. */
@@ -136,11 +140,12 @@ final readonly class ObservationParser
     private function restrictions(array $fields): array
     {
         $restrictions = [];
-        foreach (self::RESTRICTING as $name) {
+        foreach (self::SAID as $name) {
             $value = $fields[$name] ?? '';
             if ($value !== '') {
                 $restrictions[$name] = match ($name) {
                     'mature' => is_bool($value) ? $value : null,
+                    'live' => in_array($value, [false, 'scheduled', 'now', 'recorded'], true) ? $value : null,
                     'countries' => self::countries($value),
                     default => $this->boundary($name, $value),
                 };

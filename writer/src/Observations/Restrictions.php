@@ -8,8 +8,8 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Time\Rfc3339;
 
 /**
- * When and where a video may be shown. Each source has its own say, in the table restrictions, and what all say together
- * is in columns of videos: whoever restricts more counts.
+ * When and where a video may be shown, and whether it is live. Each source has its own say, in the table restrictions, and
+ * what all say together is in columns of videos: whoever restricts more counts.
  */
 final readonly class Restrictions
 {
@@ -22,7 +22,9 @@ final readonly class Restrictions
     INSERT INTO restrictions (video_id, source, said_at, fields) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET said_at = excluded.said_at, fields = excluded.fields
     SQL;
-    private const string JOIN = 'UPDATE videos SET held_because = ?, available_from = ?, available_until = ?, countries = ? WHERE id = ?';
+    private const string JOIN = 'UPDATE videos SET held_because = ?, available_from = ?, available_until = ?, countries = ?, live = ?, live_until = ? WHERE id = ?';
+    /** Without an end, these last for so long after the newest line that says so. */
+    private const array LIVE_SECONDS = ['now' => 3 * 3600, 'scheduled' => 48 * 3600];
     /** How many videos are in no list, by the reason in their lines. */
     public const string HELD = 'SELECT held_because AS reason, count(*) AS videos FROM videos WHERE held_because IS NOT NULL GROUP BY 1 ORDER BY 1';
 
@@ -33,7 +35,7 @@ final readonly class Restrictions
      * does not have stays.
      *
      * @param int $saidAt UTC seconds
-     * @param array<string, mixed> $said by field: false for no restriction, null for a bad value
+     * @param array<string, mixed> $said by field: false for no restriction, and not live; null for a bad value
      * @param list<string> $unset fields that the source takes back
      * @return bool whether that changes what the source says
      */
@@ -46,7 +48,13 @@ final readonly class Restrictions
         }
         $before = self::decode($stored['fields'] ?? '{}');
         $fields = [];
-        foreach (ObservationParser::RESTRICTING as $name) {
+        $said = array_filter(
+            $said,
+            static fn(mixed $value, string $name): bool => $value !== null ||
+                !in_array($name, ObservationParser::LIVE, true),
+            ARRAY_FILTER_USE_BOTH,
+        );
+        foreach (ObservationParser::SAID as $name) {
             $of = match (true) {
                 array_key_exists($name, $said) => $said,
                 in_array($name, $unset, true) => [],
@@ -56,13 +64,20 @@ final readonly class Restrictions
                 $fields[$name] = $of[$name];
             }
         }
+        if (isset($fields['live'])) {
+            $isSaid = isset($said['live']);
+            $fields['live_at'] = $isSaid ? $saidAt : $before['live_at'] ?? $saidAt;
+            if ($isSaid && !isset($said['live_until']) && ($before['live_until'] ?? PHP_INT_MAX) <= $saidAt) {
+                unset($fields['live_until']); // of the time before
+            }
+        }
         $text = json_encode((object) $fields, JSON_THROW_ON_ERROR);
         $isOther = $text !== ($stored['fields'] ?? '{}');
         if ($isOther || $saidAt > ($stored['said_at'] ?? $saidAt)) {
             $this->database->run(self::SAVE, [$videoId, $source, $saidAt, $text]);
         }
         if ($isOther) {
-            $this->join($videoId);
+            $this->join($videoId, $saidAt);
         }
 
         return $isOther;
@@ -90,9 +105,10 @@ final readonly class Restrictions
         };
     }
 
-    private function join(string $videoId): void
+    private function join(string $videoId, int $now): void
     {
         [$reasons, $from, $until, $allowed, $excluded] = [[], null, null, null, []];
+        $lives = ['now' => 0, 'scheduled' => 0, 'recorded' => 0]; // until when
         foreach ($this->database->texts(self::FIND_ALL, [$videoId]) as $text) {
             $fields = self::decode($text);
             foreach (array_keys($fields, null, true) as $name) {
@@ -108,13 +124,24 @@ final readonly class Restrictions
                 $allowed = array_intersect($allowed ?? $countries['allowed'], $countries['allowed']);
             }
             $excluded = [...$excluded, ...$countries['excluded'] ?? []];
+            $live = $fields['live'] ?? null;
+            if ($live !== null) {
+                $end = ($fields['live_at'] ?? 0) + (self::LIVE_SECONDS[$live] ?? 0);
+                $lives[$live] = max($lives[$live], $fields['live_until'] ?? $end);
+            }
         }
+        $live = array_find_key(
+            $lives,
+            static fn(int $end, string $of): bool => $end > ($of === 'recorded' ? 0 : $now),
+        );
         sort($reasons);
         $this->database->run(self::JOIN, [
             $reasons === [] ? null : implode(', ', array_unique($reasons)),
             $from,
             $until === PHP_INT_MAX ? null : $until,
             self::countries($allowed, $excluded),
+            $live,
+            $live === null || $live === 'recorded' ? null : $lives[$live],
             $videoId,
         ]);
     }
@@ -133,10 +160,10 @@ final readonly class Restrictions
             : json_encode([$allowed === null ? 'excluded' : 'allowed' => $codes], JSON_THROW_ON_ERROR);
     }
 
-    /** @return array{mature?: ?bool, available_from?: ?int, available_until?: ?int, countries?: ?array{allowed?: list<string>, excluded?: list<string>}} */
+    /** @return array{mature?: ?bool, available_from?: ?int, available_until?: ?int, countries?: ?array{allowed?: list<string>, excluded?: list<string>}, live?: 'now'|'scheduled'|'recorded', live_until?: int, live_at?: int} */
     private static function decode(string $fields): array
     {
-        /** @var array{mature?: ?bool, available_from?: ?int, available_until?: ?int, countries?: ?array{allowed?: list<string>, excluded?: list<string>}} $decoded as say() wrote it */
+        /** @var array{mature?: ?bool, available_from?: ?int, available_until?: ?int, countries?: ?array{allowed?: list<string>, excluded?: list<string>}, live?: 'now'|'scheduled'|'recorded', live_until?: int, live_at?: int} $decoded as say() wrote it */
         $decoded = json_decode($fields, true, flags: JSON_THROW_ON_ERROR);
 
         return $decoded;

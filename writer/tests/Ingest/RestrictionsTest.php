@@ -221,6 +221,98 @@ final class RestrictionsTest extends TestCase
     }
 
     #[Test]
+    public function it_is_live_as_sources_say_until_the_end_or_until_none_has_said_so_for_long(): void
+    {
+        for ($series = Draws::count(usual: 8, long: 1000); $series > 0; $series--) {
+            $this->begin();
+            [$said, $log] = [[], '']; // state, time and end, by source
+            for ($step = 0; $step < 15; $step++) {
+                $this->clock->now += $this->random->getInt(1, 8000);
+                $source = $this->pick(self::SOURCES);
+                $live = $this->pick([null, false, true, 'soon', 'now', 'now', 'scheduled', 'recorded']);
+                $end = $this->pick([
+                    null,
+                    null,
+                    null,
+                    'never',
+                    $this->clock->now + $this->pick([-60, 60, 9000]),
+                ]);
+                $until = is_int($end) ? Rfc3339::format($end) : $end;
+                $line = [...$this->line('a'), 'live' => $live, 'live_until' => $until];
+                $log .= "\n{$this->clock->now} $source " . json_encode([$live, $until]);
+                $result = $this->ingest($source, [$line]);
+                self::assertSame([], $result['rejections'], $log);
+                self::assertSame(
+                    array_filter([
+                        'live' => (int) in_array($live, [true, 'soon'], true),
+                        'live_until' => (int) ($end === 'never'),
+                    ]),
+                    $result['held'],
+                    $log,
+                );
+                $before = $said[$source] ?? ['live' => null, 'at' => 0, 'end' => null];
+                ['live' => $state, 'at' => $at, 'end' => $last] = $before;
+                $last = is_int($end) ? $end : $last;
+                if ($live === false) {
+                    $state = null;
+                } elseif (in_array($live, ['now', 'scheduled', 'recorded'], true)) {
+                    [$state, $at] = [$live, $this->clock->now];
+                    $last = !is_int($end) && $last <= $at ? null : $last;
+                }
+                $said[$source] = ['live' => $state, 'at' => $at, 'end' => $last];
+                if ($said[$source] !== $before) {
+                    $expected = self::stateOf($said, $this->clock->now);
+                    self::assertSame($expected, $this->live(), Draws::hint() . $log);
+                }
+            }
+            self::assertNull($this->database->text('SELECT held_because FROM videos'));
+        }
+    }
+
+    /**
+     * @param array<string, array{live: ?string, at: int, end: ?int}> $said by source
+     * @return array{?string, ?int}
+     */
+    private static function stateOf(array $said, int $now): array
+    {
+        foreach (['now' => 3, 'scheduled' => 48] as $state => $hours) {
+            $ends = [];
+            foreach ($said as ['live' => $live, 'at' => $at, 'end' => $end]) {
+                $ends[] = $live === $state ? $end ?? $at + $hours * 3600 : 0;
+            }
+            if (max($ends) > $now) {
+                return [$state, max($ends)];
+            }
+        }
+
+        return [in_array('recorded', array_column($said, 'live'), true) ? 'recorded' : null, null];
+    }
+
+    /** @return array{?string, ?int} */
+    private function live(): array
+    {
+        return array_values((array) $this->database->row('SELECT live, live_until FROM videos'));
+    }
+
+    #[Test]
+    public function counts_that_say_it_is_live_keep_it_live(): void
+    {
+        foreach ([0, 3600, 9000] as $seconds) {
+            $this->clock->now += $seconds;
+            $line = [...$this->counted(), ...$this->at(0), 'views' => 10 + $seconds, 'live' => 'now'];
+            $this->ingest('spool:/a', [$line]);
+            self::assertSame(['now', $this->clock->now + 3 * 3600], $this->live());
+        }
+        $this->clock->now += 60;
+        $this->ingest('spool:/b', [[...$this->counted(), ...$this->at(0), 'unset' => ['live']]]);
+        self::assertSame('now', $this->live()[0]);
+        $this->ingest('spool:/a', [
+            [...$this->counted(), ...$this->at(0), 'views' => 99_999, 'unset' => ['live']],
+        ]);
+        self::assertSame([null, null], $this->live());
+    }
+
+    #[Test]
     public function a_fraction_of_a_second_neither_lets_a_video_appear_early_nor_stay_long(): void
     {
         $second = '2026-11-20T10:00:00';

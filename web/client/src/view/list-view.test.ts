@@ -68,6 +68,12 @@ test.each([
   expect([shown?.textContent, shown?.getAttribute("datetime")]).toEqual([text, `PT${duration_seconds}S`]);
 });
 
+test("what is on air or will be says so in place of its duration", () => {
+  const corner = (live?: "now" | "scheduled") =>
+    textOf(show(listOf([itemWith({ duration_seconds: 60, live })])), ".duration");
+  expect([corner("now"), corner("scheduled"), corner()]).toEqual(["Live", "Scheduled", "1:00"]);
+});
+
 test("nothing is shown of a duration that is not known", () => {
   const { duration_seconds: _, ...item } = itemWith();
   expect(show(listOf([item])).querySelector(".duration")).toBeNull();

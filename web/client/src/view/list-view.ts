@@ -56,7 +56,7 @@ function itemView(item: ListItem, options: ItemOptions): ViewElement {
       h("span", { class: "rank", part: "rank" }, options.formats.whole(item.rank)),
       moved === null ? null : rankChangeView(moved, options),
     ),
-    h("div", { class: "picture", part: "picture" }, thumbView(item, options), durationView(item)),
+    h("div", { class: "picture", part: "picture" }, thumbView(item, options), cornerView(item, options)),
     h(
       "div",
       { class: "text", part: "text" },
@@ -97,8 +97,10 @@ function thumbView({ thumbs }: ListItem, { thumbHosts, isFirst }: ItemOptions): 
   });
 }
 
-/** As in 3:07 or 1:02:45. */
-function durationView({ duration_seconds: seconds }: ListItem): ViewElement | null {
+/** That it is live, or how long it is, as in 3:07 or 1:02:45. */
+function cornerView({ duration_seconds: seconds, live }: ListItem, { messages }: ItemOptions) {
+  if (live === "now") return h("span", { class: "duration live", part: "duration live" }, messages.live);
+  if (live === "scheduled") return h("span", { class: "duration", part: "duration" }, messages.scheduled);
   if (typeof seconds !== "number") return null;
   const [minutes, hours] = [Math.floor(seconds / 60) % 60, Math.floor(seconds / 3600)];
   const parts = hours === 0 ? [minutes, seconds % 60] : [hours, minutes, seconds % 60];

@@ -42,7 +42,7 @@ final readonly class Api
         'chart' => 'mostPopular',
         'maxResults' => '50',
         'fields' =>
-            'etag,nextPageToken,items(id,snippet(publishedAt,title,channelTitle,categoryId,defaultAudioLanguage,defaultLanguage),' .
+            'etag,nextPageToken,items(id,snippet(publishedAt,title,channelTitle,categoryId,defaultAudioLanguage,defaultLanguage,liveBroadcastContent),' .
             'statistics(viewCount,likeCount,commentCount),contentDetails(duration,regionRestriction,contentRating(ytRating)))',
     ];
 

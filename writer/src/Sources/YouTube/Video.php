@@ -60,6 +60,12 @@ final class Video
                 self::text($snippet, 'defaultAudioLanguage') ?? self::text($snippet, 'defaultLanguage'),
             'published_at' => self::text($snippet, 'publishedAt'),
             'duration_seconds' => self::seconds(self::text($details, 'duration')),
+            'live' => match (self::text($snippet, 'liveBroadcastContent')) {
+                'live' => 'now',
+                'upcoming' => 'scheduled',
+                'none' => false,
+                default => null,
+            },
             'mature' => self::text(self::part($details, 'contentRating'), 'ytRating') === 'ytAgeRestricted',
             'countries' => self::countries($details['regionRestriction'] ?? []),
             'thumb_base' => $id === null ? null : "https://i.ytimg.com/vi/$id/hqdefault.jpg",

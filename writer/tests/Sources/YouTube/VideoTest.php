@@ -29,6 +29,18 @@ final class VideoTest extends PlatformVideoTestCase
     }
 
     #[Test]
+    public function what_is_on_air_or_upcoming_is_said(): void
+    {
+        $item = StubServer::page(['aaa'])['body']['items'][0];
+        $pairs = ['live' => 'now', 'upcoming' => 'scheduled', 'none' => false, 'another' => null];
+        foreach ($pairs as $theirs => $ours) {
+            $item['snippet']['liveBroadcastContent'] = $theirs;
+            $line = json_decode(Video::line($item, 'GB', FixedClock::NOON), true);
+            self::assertSame($ours, $line['live'] ?? null);
+        }
+    }
+
+    #[Test]
     public function where_it_may_be_played_and_by_whom_is_said_and_what_cannot_be_read_holds_it_back(): void
     {
         $item = StubServer::page(['aaa'])['body']['items'][0];

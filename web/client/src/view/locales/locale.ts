@@ -16,6 +16,7 @@ export const listWords = [
   ...["dir", "nextHours", "nextDays", "up", "down", "unchanged", "new", "viewsAnHour", "sparkline", "why"],
   ...["expected", "expectedHere", "counted", "loading", "empty", "listOf", "newer", "showNewer", "stale"],
   ...["fallback", "offline", "failed", "unverified", "retry", "howMade", "report", "placed", "sponsored"],
+  ...["live", "scheduled"],
 ] as const satisfies (keyof Messages)[];
 export type ListMessages = Pick<Messages, (typeof listWords)[number]>;
 
