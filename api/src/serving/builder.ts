@@ -47,10 +47,26 @@ export class CacheEntry {
   /** How often it was served, halved with every snapshot: the busiest entries are prewarmed. */
   hits = 0;
   #next: RepresentationSet = emptySet;
+  #agedHits = 0;
+  #isAsked = true; // in this minute, before the hits were aged last
 
   constructor(resource: Resource, counters: CacheEntry["counters"]) {
     this.resource = resource;
     this.counters = counters;
+  }
+
+  /** Halves the hits, so that recent ones count more. */
+  ageHits(): void {
+    this.#isAsked ||= this.hits !== this.#agedHits;
+    this.hits >>= 1;
+    this.#agedHits = this.hits;
+  }
+
+  /** Forgets the hits when there was none in the minute that ends: thousands would have it built ahead for long. */
+  endMinute(): void {
+    if (!this.#isAsked && this.hits === this.#agedHits) this.hits = 0;
+    this.#isAsked = false;
+    this.#agedHits = this.hits;
   }
 
   /** The snapshot that it was built ahead for, or null. */

@@ -95,7 +95,15 @@ export class ResponseCache {
 
   /** Halves the hits, so that recent ones count more. */
   ageHits(): void {
-    for (const entry of this.#usual.entries.values()) entry.hits >>= 1;
+    for (const entry of this.#usual.entries.values()) entry.ageHits();
+  }
+
+  /** Lets go of what was neither requested nor built ahead since a minute (Unix time / 60), and gives its bytes. */
+  forgetBefore(minute: number): number {
+    for (const entry of this.#usual.entries.values()) entry.endMinute();
+    const isForgotten = ({ current: { snapshot } }: CacheEntry) =>
+      snapshot === null || snapshot.minute < minute;
+    return this.#usual.entries.evictAll(isForgotten) + this.#large.entries.evictAll(isForgotten);
   }
 
   get size(): { entries: number; weight: number; urls: number } {
@@ -206,6 +214,21 @@ export class TwoGenerationCache<V> {
   *values(): Generator<V> {
     for (const { value } of this.#young.values()) yield value;
     for (const { value } of this.#old.values()) yield value;
+  }
+
+  /** Evicts the values that are selected, and gives their weight. */
+  evictAll(isSelected: (value: V) => boolean): number {
+    let evicted = 0;
+    for (const values of [this.#young, this.#old]) {
+      for (const [key, { value, weight }] of values) {
+        if (!isSelected(value)) continue;
+        values.delete(key);
+        evicted += weight;
+        if (values === this.#young) this.#youngWeight -= weight;
+      }
+    }
+    if (evicted > 0) this.#onEvict();
+    return evicted;
   }
 
   #evict(): void {

@@ -211,3 +211,29 @@ test("what was requested before is signed anew every minute while the database c
   expect(after).not.toBe(before);
   expect(JSON.parse(after).items).toEqual(JSON.parse(before).items);
 });
+
+test("what nobody asks for again is let go of in the third minute, but not while the database cannot be read", async () => {
+  await Promise.all([5, 6, 7].map((limit) => origin.ask(`/api/trending?limit=${limit}`)));
+  const kept = () => [origin.cache.size.entries, origin.cache.size.urls];
+  origin.pass(60_000);
+  origin.pass(60_000);
+  expect(kept()).toEqual([3, 3]);
+  await origin.ask("/api/trending?limit=7");
+  origin.pass(60_000);
+  expect(kept()).toEqual([1, 0]);
+  builder.database.run("UPDATE OR REPLACE schema_migrations SET version = 99");
+  for (let minute = 0; minute < 5; minute++) origin.pass(60_000);
+  expect(kept()).toEqual([1, 0]);
+});
+
+test("what was asked for a thousand times is let go of five minutes after the last", async () => {
+  for (let time = 0; time < 1000; time++) await origin.ask("/api/trending");
+  const kept: number[] = [];
+  for (let minute = 1; minute <= 5; minute++) {
+    origin.pass(20_000); // second 50 of the minute
+    await until(() => origin.cache.busiest(1).every((entry) => entry.prewarmedFor !== null));
+    origin.pass(40_000);
+    kept.push(origin.cache.size.entries);
+  }
+  expect(kept).toEqual([1, 1, 1, 1, 0]);
+});

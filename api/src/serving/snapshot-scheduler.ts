@@ -16,6 +16,8 @@ const loadPauseMs = 1; // between two lists then
 const shortestRetryMs = 250; // until a generation that cannot be served is tried again; doubled with every time
 const longestRetryMs = 4000;
 const prewarmedEntries = 512; // the others are built on request
+const keptMinutes = 2; // of what is not requested any more: an edge asks again for what it keeps for two
+const collectedBytes = 1_000_000; // so much is worth a collection, 10 ms
 
 type SnapshotSchedulerParts = {
   watcher: GenerationWatcher;
@@ -166,10 +168,18 @@ export class SnapshotScheduler {
     if (current.minute !== minute) {
       const prepared = this.#upcoming?.snapshot;
       this.#begin(prepared?.minute === current.minute ? prepared : current);
+      this.#forget(current.minute - keptMinutes);
     } else if (this.#isQuiet && tokenMinute(now + minuteLeadMs) !== minute) {
       this.#upcoming = this.#prewarm({ generation, minute: minute + 1 }, { pauseMs: minutePauseMs });
       this.#upcoming.start();
     }
+  }
+
+  // Not while the database cannot be read: then it may be the last that there is of it. The engine collects a heap that is
+  // quiet for ten seconds, and would come too early.
+  #forget(minute: number): void {
+    if (this.degradedReason !== null) return;
+    if (this.#parts.cache.forgetBefore(minute) > collectedBytes) Bun.gc(true);
   }
 
   get #isQuiet(): boolean {
