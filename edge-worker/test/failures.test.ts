@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { longestBody } from "@trendvault/contract/http";
-import { clockSkewSeconds, windows } from "@trendvault/contract/lists";
+import { answerSeconds, clockSkewSeconds, windows } from "@trendvault/contract/lists";
 import { describeProblem } from "@trendvault/contract/problem";
 import { trendingUrl } from "@trendvault/contract/queries";
 import { regionCodes } from "@trendvault/contract/regions";
-import { type Exchange, signedPage } from "@trendvault/kit/keys";
-import { Random, testSeed } from "@trendvault/kit/random";
-import { InProcessEdge, withFetch } from "./in-process-edge.ts";
+import { type Exchange, signAgain, signedPage } from "@trendvault/kit/keys";
+import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
+import { DataCentre, InProcessEdge, withFetch } from "./in-process-edge.ts";
 
 // Ten minutes in which every list is requested every five seconds, of one isolate.
 const seconds = 600;
@@ -226,4 +226,76 @@ test(`so it is for clocks that are wrong by any time, for any time (seed ${testS
     const ahead = random.pick([-1, 1]) * random.below(3 ** random.below(11));
     await setWrong({ ahead, seconds: askSeconds * (1 + random.below(60)) });
   }
+});
+
+type Mishap = "outage" | "lost writes" | "new isolate" | "edge's clock" | "origin's clock";
+
+/**
+ * For how long, in two hours of mishaps, an edge whose list is asked for every few seconds serves one that is not the
+ * newest any more. A generation is made each minute. What is marked as served because the origin fails does not count.
+ */
+async function longestBehind(random: Random, mishaps: readonly Mishap[]): Promise<number> {
+  const [begun, target] = [1_800_000_000, trendingUrl({ region: "DE", window: "now", limit: 24 })];
+  let [now, failsUntil, losesUntil, edgeAhead, originAhead, rightAt, longest] = [begun, 0, 0, 0, 0, 0, 0];
+  const generatedAt = () => now - ((now - begun) % 60);
+  const answer = () => {
+    if (now < failsUntil) return failing;
+    const { headers, body, ...page } = signedPage(target, generatedAt());
+    const whole = { ...page, headers: Object.fromEntries(headers), body: Buffer.from(body) };
+    return { ...page, headers: Object.entries(signAgain(whole, now + originAhead).headers), body };
+  };
+  const dataCentre = new DataCentre();
+  const { put } = dataCentre.cache;
+  dataCentre.cache.put = async (response) => (now < losesUntil ? undefined : put(response));
+  const newIsolate = () =>
+    new InProcessEdge({ stored: [], fallback: null, dataCentre }, () => now + edgeAhead);
+  let edge = newIsolate();
+  const drawAhead = () => random.pick([-1, 1]) * random.pick([2, 30, 60, 90, 300, 10_800]);
+  const cause: Record<Mishap, () => void> = {
+    outage: () => (failsUntil = now + 1 + random.below(20)),
+    "lost writes": () => (losesUntil = now + random.below(900)), // a disk is full
+    "new isolate": () => (edge = newIsolate()),
+    "edge's clock": () => ([edgeAhead, rightAt] = [drawAhead(), now + 8 + random.below(60)]),
+    "origin's clock": () => ([originAhead, rightAt] = [drawAhead(), now + 8 + random.below(60)]),
+  };
+  await withFetch(answer, async () => {
+    for (let next = begun + 60; now < begun + 7200; now += 1 + random.below(9)) {
+      if (now >= Math.min(next, rightAt)) [edgeAhead, originAhead] = [0, 0];
+      if (now >= next) {
+        next += 60;
+        cause[random.pick(mishaps)]();
+      }
+      longest = Math.max(longest, now - endOfServed(await edge.ask(target)));
+    }
+  });
+  return longest;
+}
+
+/** When the next list was there; never for what is marked as served because the origin fails. */
+function endOfServed(seen: string): number {
+  const [status, fields, body] = JSON.parse(seen);
+  const isMarked = new Headers(fields).get("cache-status")?.includes("detail=stale-if-error");
+  return status !== 200 || isMarked
+    ? Number.POSITIVE_INFINITY
+    : Date.parse(JSON.parse(body).generated_at) / 1000 + 60;
+}
+
+const promised = answerSeconds.fresh + answerSeconds.stale;
+const hidden = 900; // seconds by which the edge's clock may be ahead and still take the origin's answers
+test.each<[number, Mishap[]]>([
+  [300, ["outage", "new isolate", "edge's clock", "origin's clock"]],
+  // The data centre's copy is older than the isolate's was: one answer may be as old as after a pause.
+  [promised, ["outage", "lost writes", "new isolate", "origin's clock"]],
+  [promised + hidden, ["outage", "lost writes", "new isolate", "edge's clock", "origin's clock"]],
+])(
+  `an edge serves a list no longer than %p s after the next one, whatever of %p happens (seed ${testSeed})`,
+  async (most, mishaps) => {
+    const random = new Random();
+    for (let drawn = drawsOf({ usual: 10, long: 200 }); drawn > 0; drawn--)
+      expect(await longestBehind(random, mishaps)).toBeLessThanOrEqual(most);
+  },
+);
+
+test("an edge that lost what it wrote, and its isolate, serves once what is older than five minutes", async () => {
+  expect(await longestBehind(new Random(6), ["lost writes", "new isolate"])).toBeGreaterThan(300);
 });
