@@ -25,7 +25,18 @@ const file = {
     { ...pin, category: "Music", placed_by: "sponsor", sponsor },
     { ...pin, region: "GB", window: "week", rank: 50 },
   ],
+  rules: [
+    { word: "giveaway", factor: 0.5, until: pin.until, reason: "too many", by: "Ana", public: true },
+    { channel: "A channel", factor: 0, until: pin.until, reason: "spam", public: false },
+    { source: "peertube:tube.example", factor: 0, until: pin.until, reason: "spam" },
+  ],
+  reviews: [
+    { region: "DE", category: "News", since: pin.until, hours: 24, after: "enter", reason: "law", by: "Ana" },
+    { region: "GB", category: null, since: pin.until, hours: 720, after: "stay-out", reason: "law" },
+  ],
+  allowed: [{ video: "a" }, { channel: "A channel", reason: "known", by: "Ana" }],
 };
+const lists = Object.keys(file);
 
 const values = [
   ...[
@@ -41,7 +52,20 @@ const values = [
     "x".repeat(101),
     "x".repeat(301),
   ],
-  ...["2026-12-24T18:00:00Z", "2026-12-24 18:00", "2026-12-24T18:00:00+01:00", 0, 1, 50, 51, 1.5, "1"],
+  ...[
+    "2026-12-24T18:00:00Z",
+    "2026-12-24 18:00",
+    "2026-12-24T18:00:00+01:00",
+    0,
+    0.5,
+    1,
+    50,
+    51,
+    721,
+    1.5,
+    "1",
+  ],
+  ...["enter", "stay-out", "!?", "無料"],
   ...[
     null,
     true,
@@ -58,19 +82,22 @@ const values = [
 function drawFile(random: Random): string {
   const drawn = structuredClone(file) as Record<string, unknown[]>;
   for (let changes = random.below(4); changes > 0; changes--) {
-    const list = drawn[random.pick(["removals", "pins"])];
+    const list = drawn[random.pick(lists)];
     const at = random.below(20) === 0 ? drawn : list?.[random.below(list.length)];
     const members = Object(at) as Record<string, unknown>;
-    const name = random.pick([...Object.keys(members), "sponsor", "placed_by", "category", "by", "x", "1"]);
+    const name = random.pick([
+      ...Object.keys(members),
+      ...["sponsor", "placed_by", "category", "by", "channel", "word", "after", "x", "1"],
+    ]);
     if (random.below(5) === 0) delete members[name];
     else members[name] = structuredClone(random.pick(values));
-    if (!Array.isArray(drawn.removals) || !Array.isArray(drawn.pins)) break;
+    if (!lists.every((list) => Array.isArray(drawn[list]))) break;
   }
   return JSON.stringify(drawn);
 }
 
 async function judge(files: string[]): Promise<string[][]> {
-  const program = join(import.meta.dir, "../writer/tests/Support/judge-regions.php");
+  const program = join(import.meta.dir, "../writer/tests/Support/judge.php");
   const stdin = new Blob(files.map((text) => `${text}\n`));
   const php = Bun.spawn(["php", program, "editorial"], { stdin, stdout: "pipe", stderr: "inherit" });
   return (await php.stdout.text())

@@ -89,8 +89,8 @@ test(
 
 async function judge(lines: string[]): Promise<string[]> {
   const input = new Blob(lines.map((line) => `${line}\n`));
-  const program = join(root, "writer/tests/Support/judge-lines.php");
-  const php = Bun.spawn(["php", program], { stdin: input, stdout: "pipe", stderr: "inherit" });
+  const program = join(root, "writer/tests/Support/judge.php");
+  const php = Bun.spawn(["php", program, "lines"], { stdin: input, stdout: "pipe", stderr: "inherit" });
   return (await php.stdout.text()).split("\n").slice(0, -1);
 }
 

@@ -219,9 +219,9 @@ function faultsOf(text: string): string[] {
 }
 
 async function judge(tables: string[]): Promise<string[][]> {
-  const program = join(root, "writer/tests/Support/judge-regions.php");
+  const program = join(root, "writer/tests/Support/judge.php");
   const input = new Blob(tables.map((table) => `${table}\n`));
-  const php = Bun.spawn(["php", program], { stdin: input, stdout: "pipe", stderr: "inherit" });
+  const php = Bun.spawn(["php", program, "regions"], { stdin: input, stdout: "pipe", stderr: "inherit" });
   return (await php.stdout.text())
     .split("\n")
     .slice(0, -1)

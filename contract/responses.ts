@@ -356,10 +356,12 @@ const Explanation = z
       .meta({ description: "Null when it is not in this list" }),
     absence: z
       .strictObject({
-        reason: z.enum(["new", "not-counted", "few-impressions", "channel-limit", "score"]).meta({
-          description:
-            "It came after the list was made; its source does not count it any more; too few impressions to rank it by; the limit by channel; a score below that of the last rank",
-        }),
+        reason: z
+          .enum(["rule", "review", "new", "not-counted", "few-impressions", "channel-limit", "score"])
+          .meta({
+            description:
+              "An editors' rule; it waits for an editor, or was not allowed in time; it came after the list was made; its source does not count it any more; too few impressions to rank it by; the limit by channel; a score below that of the last rank",
+          }),
         score: z.number().min(0).nullable().meta({
           description:
             "Null where it is not stored: where impressions weigh and it has none or is far from the list, or nobody counted its views",
@@ -402,6 +404,10 @@ const Explanation = z
       .nullable()
       .meta({ description: "What the score was computed from, with the rate; null for a video in no list" }),
     channel_limit: channelLimit,
+    rule: z.strictObject({ factor: share, reason: z.string().nullable() }).optional().meta({
+      description:
+        "Only where editors made one: what multiplies its scores, 0 for never, and why where that is public",
+    }),
     visitors: z
       .strictObject({
         impressions: z.number().min(0).meta({ description: "In the lists; older ones count less" }),

@@ -117,7 +117,7 @@ CREATE TABLE explanations (
   generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
   region TEXT NOT NULL REFERENCES regions (code),
   parts TEXT NOT NULL CHECK (json_valid(parts)), -- JSON: by video id, see writer/src/Ranking/ExplainedVideo.php
-  limited TEXT NOT NULL CHECK (json_valid(limited)), -- JSON: by window and rank, where the limit by channel changed it: the rank without it, null beyond the list's end
+  limited TEXT NOT NULL CHECK (json_valid(limited)), rules TEXT CHECK (json_valid(rules)), -- JSON: by window and rank, where the limit by channel changed it: the rank without it, null beyond the list's end
   PRIMARY KEY (generation, region)
 ) STRICT, WITHOUT ROWID;
 

@@ -62,6 +62,36 @@ test("who placed a video, who paid for it and its own rank are in everything tha
   );
 });
 
+test.each([
+  [
+    { factor: 0.3, reason: "too many" },
+    "clip-2",
+    "a rule of the editors (too many) multiplies its score with 0.3",
+  ],
+  [{ factor: 0, reason: null }, "clip-3", ": a rule of the editors keeps it out."],
+  [
+    { factor: 0, reason: null, review_until: start, enters: true },
+    "clip-3",
+    ": editors have not allowed it.",
+  ],
+])("an explanation says what editors decided of the video: %j", async (rule, id, words) => {
+  const { database } = builder;
+  database.run("INSERT INTO catalogue (region, video_id, announced_at) VALUES ('GB', 'clip-3', 0)");
+  database.run("DELETE FROM trending WHERE video_id = 'clip-3'");
+  database.run("DELETE FROM explanations");
+  database.run(
+    "INSERT INTO explanations (generation, region, parts, limited, rules) SELECT max(id), 'GB', '{}', '{}', ? FROM generations",
+    [JSON.stringify({ [id]: rule })],
+  );
+  const explained = JSON.parse(await read(explanationUrl(id, { region: "GB", window: "day" })));
+  expect(explained.sentences[0]).toContain(words);
+  const { factor, reason } = rule;
+  expect(explained.rule).toEqual("enters" in rule ? undefined : { factor, reason });
+  if (factor === 0) expect(explained.absence.reason).toBe("enters" in rule ? "review" : "rule");
+  const other = JSON.parse(await read(explanationUrl("clip-1", { region: "GB", window: "day" })));
+  expect(other.rule).toBeUndefined();
+});
+
 test("page and feeds label a placed video, in the page's language", async () => {
   const page = await read("/?region=GB");
   const shown = page.slice(0, page.indexOf('id="list-data"'));

@@ -41,6 +41,7 @@ final class Application extends ConsoleApplication
         'allow' => Commands\Allow::class,
         'erase' => Commands\Erase::class,
         'pin' => Commands\Pin::class,
+        'rule' => Commands\Rule::class,
         'editorial' => Commands\Editorial::class,
         'check' => Commands\Check::class,
         'status' => Commands\Status::class,

@@ -530,6 +530,8 @@ export type ExplanationRecord = {
   counts: CountsRow | null;
   /** Null for a video that is in none of the lists over all categories, and far from them. */
   parts: Parts | null;
+  /** What editors decided of its scores; with a time, that it waits for them. */
+  rule: { factor: number; reason: string | null; review_until?: number } | null;
 };
 
 type PlaceRow = {
@@ -665,12 +667,20 @@ function readExplanation(
   const absence = place === null ? readAbsence(database, key, window) : null;
   const ranked = database.query<RankedRow, typeof key>(rankedSql).get(...key);
   const stored = readParts(generation, { id, region, window });
+  const rule = readRule(database, key);
   if (ranked === null || stored === null) {
     const counts = database.query<CountsRow, [string, string]>(velocitySql).get(id, region);
     const parts = stored && readPartsOf(stored, absence?.look_weight ?? null).parts;
-    return { video, made, place, absence, counts, parts: parts?.scores.length ? parts : null };
+    return { video, made, place, absence, rule, counts, parts: parts?.scores.length ? parts : null };
   }
-  return { video, made, place, absence, ...describeParts(ranked, stored) };
+  return { video, made, place, absence, rule, ...describeParts(ranked, stored) };
+}
+
+function readRule(database: Database, key: [number, string, string]): ExplanationRecord["rule"] {
+  if (!findColumn(database, "explanations", "rules")()) return null;
+  const sql = `SELECT json_extract(rules, '$."' || ?3 || '"') AS rule FROM explanations WHERE generation = ?1 AND region = ?2`;
+  const row = database.query<{ rule: string | null }, typeof key>(sql).get(...key);
+  return row?.rule == null ? null : JSON.parse(row.rule);
 }
 
 // The order is that of the writer's ExplainedVideo.php.

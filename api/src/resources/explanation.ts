@@ -62,9 +62,15 @@ function describe(
     counts: describeCounts(record),
     forecast: describeForecast(record, window),
     channel_limit: { videos: made.max_per_channel, within_ranks: made.max_per_channel_ranks },
+    ...describeRule(record),
     visitors: describeVisitors(record),
   };
   return { ...facts, sentences: explanationSentences(facts) } satisfies Explanation;
+}
+
+function describeRule({ rule }: ExplanationRecord): Pick<Explanation, "rule"> {
+  if (rule === null || rule.review_until !== undefined) return {};
+  return { rule: { factor: rule.factor, reason: rule.reason } };
 }
 
 function describePlace({ place, parts }: ExplanationRecord): Explanation["place"] {
@@ -86,7 +92,7 @@ const fewImpressions = 100; // below that, the prior says more than they do
 const assumedAgeHours = 76; // when it was first counted, of a video without a time of publication
 
 function describeAbsence(
-  { absence, counts, made, video, parts }: ExplanationRecord,
+  { absence, counts, made, video, parts, rule }: ExplanationRecord,
   window: ExplanationKey["window"],
 ): Explanation["absence"] {
   if (absence === null) return null;
@@ -99,12 +105,17 @@ function describeAbsence(
   const forecasted =
     counts === null || made.taper_hours === null || score_unit !== "views"
       ? null
-      : roundTo(forecast(counts, absence.published_at, starts, made.taper_hours, windowHours[window]), 1);
+      : roundTo(
+          (rule?.factor ?? 1) *
+            forecast(counts, absence.published_at, starts, made.taper_hours, windowHours[window]),
+          1,
+        );
   const score = parts?.scores[windows.indexOf(window)] ?? forecasted;
   const seen = parts?.visitors?.impressions ?? absence.impressions;
   const impressions = seen === null ? null : roundTo(seen, 1);
   const facts = { score, score_unit, last_rank, last_score, impressions };
-  return { reason: reasonOf(absence, counts, facts), ...facts };
+  const decided = rule?.review_until === undefined ? "rule" : "review";
+  return { reason: rule?.factor === 0 ? decided : reasonOf(absence, counts, facts), ...facts };
 }
 
 function reasonOf(
@@ -200,7 +211,7 @@ function placedText({ placed_by, sponsor, model_rank }: NonNullable<Facts["place
 }
 
 /** What a score counts follows from its unit (docs/ranking.md); an explored video has none of its own. */
-function scoreText(place: NonNullable<Facts["place"]>, { counts, visitors }: Facts): string {
+function scoreText(place: NonNullable<Facts["place"]>, { counts, visitors, rule }: Facts): string {
   const { score, score_unit, is_explored, expected_views } = place;
   const texts = {
     views:
@@ -214,13 +225,19 @@ function scoreText(place: NonNullable<Facts["place"]>, { counts, visitors }: Fac
   };
   const text = is_explored
     ? "it is above the rank that it has earned, so that something is learned of it"
-    : texts[score_unit as keyof typeof texts];
+    : rule === undefined
+      ? texts[score_unit as keyof typeof texts]
+      : `a rule of the editors${reasonText(rule)} multiplies its score with ${rule.factor}, which makes ${number(score)}`;
   return expected_views === null
     ? text
     : `${text}; this place is expected to bring ${number(expected_views)} clicks in that time`;
 }
 
-function absenceText({ absence, channel_limit }: Facts): string {
+function reasonText({ reason }: NonNullable<Facts["rule"]>): string {
+  return reason === null ? "" : ` (${reason})`;
+}
+
+function absenceText({ absence, channel_limit, rule }: Facts): string {
   if (absence === null) return "";
   const { score, last_rank, last_score, impressions } = absence;
   const own = score === null ? "its score" : `its score of ${number(score)}`;
@@ -229,6 +246,8 @@ function absenceText({ absence, channel_limit }: Facts): string {
       ? `${own} is too low`
       : `${own} is below that of the last rank, ${last_rank}: ${number(last_score)}`;
   const texts = {
+    rule: `: a rule of the editors${rule === undefined ? "" : reasonText(rule)} keeps it out`,
+    review: ": editors have not allowed it",
     new: "; it came after the list was made",
     "not-counted": `: its views have not been counted for ${uncountedHours} hours`,
     "few-impressions": `: ${impressions ? `it has ${impressionsText(impressions)} only` : "nobody has seen it in these lists"}, and ${low}`,

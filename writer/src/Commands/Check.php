@@ -34,31 +34,25 @@ final class Check extends WriterCommand
 
         return $problems === [] ? ExitCode::Ok : ExitCode::DatabaseUnavailable;
     }
-}
 
-/** Checks the database once a day and logs what was found. */
-final readonly class CheckStep
-{
-    public function __construct(private Context $context, private Database $database) {}
-
-    /** Null unless damage was found now. */
-    public function run(): ?ExitCode
+    /** Checks once a day and logs what was found. Null unless damage was found now. */
+    public static function daily(Context $context, Database $database): ?ExitCode
     {
-        $check = new IntegrityCheck($this->database);
-        $now = $this->context->now();
+        $check = new IntegrityCheck($database);
+        $now = $context->now();
         if (!$check->isDue($now)) {
             return null;
         }
-        $path = $this->context->settings->databasePath;
+        $path = $context->settings->databasePath;
         $command = [PHP_BINARY, Settings::projectRoot() . '/writer/src/main.php', 'check', '--db', $path];
         [$found, $detail] = $check->run($command, ExitCode::DatabaseUnavailable->value, $now);
         $facts = ['event' => "database_$found", 'detail' => $detail];
         match ($found) {
-            'damaged' => $this->context->log->error(
+            'damaged' => $context->log->error(
                 "$path is damaged. Restore a backup, see docs/operations.md: $detail",
                 $facts,
             ),
-            'unfinished' => $this->context->log->warning(
+            'unfinished' => $context->log->warning(
                 "$path could not be checked: $detail. Run `writer check`.",
                 $facts,
             ),

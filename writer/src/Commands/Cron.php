@@ -13,8 +13,7 @@ use TrendVault\Writer\Cli\PublishSettings;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\ExitCode;
-use TrendVault\Writer\Ranking\ClockBackwards;
-use TrendVault\Writer\Ranking\EmptyPublication;
+use TrendVault\Writer\Ranking\NotPublished;
 
 #[
     AsCommand(
@@ -41,7 +40,7 @@ final class Cron extends WriterCommand
             new PruneStep($context, $database)->run();
             $unpublished = self::publish($context, $database);
             $notBackedUp = self::backUp($context, $database);
-            $damage = new CheckStep($context, $database)->run();
+            $damage = Check::daily($context, $database);
 
             return $refusal === null
                 ? $damage ?? ($unpublished ?? ($notBackedUp ?? $exitCode))
@@ -72,7 +71,7 @@ final class Cron extends WriterCommand
     }
 
     /** Why nothing was published, if that is so: what is too old is deleted all the same. */
-    private static function rank(Context $context, Database $database): ClockBackwards|EmptyPublication|null
+    private static function rank(Context $context, Database $database): ?NotPublished
     {
         if (!self::hasVideos($database)) {
             self::warnOfNoVideos($context);
@@ -83,7 +82,7 @@ final class Cron extends WriterCommand
             new RankStep($context, $database)->run();
 
             return null;
-        } catch (ClockBackwards | EmptyPublication $refusal) {
+        } catch (NotPublished $refusal) {
             return $refusal;
         }
     }

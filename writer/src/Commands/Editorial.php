@@ -25,6 +25,8 @@ use TrendVault\Writer\WriterException;
 #[AsCommand('editorial', 'Lists what editors decided: by whom, until when, why, and whether it is shown')]
 final class Editorial extends WriterCommand
 {
+    private const int MOST_WAITING = 100;
+
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
@@ -65,6 +67,35 @@ final class Editorial extends WriterCommand
                     $hidden !== null => " — not shown: $hidden",
                     default => '',
                 };
+        }
+        foreach ($editorial->rules as $rule) {
+            $lines[] =
+                'rule     ' .
+                ($rule['factor'] === 0.0 ? 'never' : "× {$rule['factor']}") .
+                " for {$rule['kind']} {$rule['name']}, until " .
+                Rfc3339::format($rule['until']) .
+                self::why($rule['reason'], $rule['by']) .
+                ($rule['until'] <= $now ? ' — over' : '');
+        }
+        foreach ($editorial->reviews as $review) {
+            $lines[] =
+                'review   ' .
+                trim("{$review['region']} {$review['category']}") .
+                ', of what came after ' .
+                Rfc3339::format($review['since']) .
+                ($review['enters'] ? "; after {$review['hours']} h it enters" : '; else it stays out') .
+                self::why($review['reason'], $review['by']);
+        }
+        $waiting = $store->waiting($now);
+        foreach (array_slice($waiting, 0, self::MOST_WAITING) as $video) {
+            $lines[] =
+                "waits    video {$video['id']} in {$video['region']}, until " .
+                Rfc3339::format($video['until']) .
+                ($video['enters'] === 1 ? ', then enters' : ', then stays out') .
+                ": {$video['title']} ({$video['channel']})";
+        }
+        if (count($waiting) > self::MOST_WAITING) {
+            $lines[] = 'waits    ' . (count($waiting) - self::MOST_WAITING) . ' more';
         }
         [
             'ranks' => $ranks,
@@ -274,14 +305,33 @@ final readonly class EditorialStep
      */
     public function change(string $list, Closure $isReplaced, ?array $entry): bool
     {
-        if ($this->file === null) {
-            throw WriterException::usage(
-                'EDITORIAL_FILE is not set. Expected the path of a JSON file; {} is enough to begin with.',
-            );
-        }
-        $isChanged = $this->file->change($list, $isReplaced, $entry, $this->context->now());
+        $isChanged = $this->expected()->change($list, $isReplaced, $entry, $this->context->now());
         $this->run();
 
         return $isChanged;
+    }
+
+    /**
+     * What the file would say after change().
+     *
+     * @param Closure(stdClass): bool $isReplaced
+     * @param ?array<string, mixed> $entry
+     * @throws WriterException
+     */
+    public function changed(string $list, Closure $isReplaced, ?array $entry): Decisions
+    {
+        $now = $this->context->now();
+        $file = $this->expected();
+
+        return $file->parse($file->changed($list, $isReplaced, $entry, $now)[0], $now);
+    }
+
+    /** @throws WriterException where none is set */
+    private function expected(): EditorialFile
+    {
+        return $this->file ??
+            throw WriterException::usage(
+                'EDITORIAL_FILE is not set. Expected the path of a JSON file; {} is enough to begin with.',
+            );
     }
 }

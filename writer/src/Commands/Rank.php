@@ -5,16 +5,18 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use Override;
+use stdClass;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Editorial\Editorial as Decisions;
+use TrendVault\Writer\Editorial\EditorialStore;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ranking\ChannelLimit;
-use TrendVault\Writer\Ranking\ClockBackwards;
-use TrendVault\Writer\Ranking\EmptyPublication;
+use TrendVault\Writer\Ranking\NotPublished;
 use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Retention\Cutoff;
 use TrendVault\Writer\Time\Rfc3339;
@@ -94,6 +96,137 @@ final class Rank extends WriterCommand
     }
 }
 
+#[AsCommand('rule', 'Lets a channel, a word in titles or a source count less or never, in EDITORIAL_FILE')]
+final class Rule extends WriterCommand
+{
+    private const string HELP = <<<'TEXT'
+    The next generation follows it. A word is found as a whole one, whatever its case and accents. Again,
+    for the same channel, word or source, it replaces the rule; --end takes it out. --dry-run changes
+    nothing, and prints what would change in the lists of now.
+    TEXT;
+    private const array KINDS = ['channel', 'word', 'source'];
+
+    #[Override]
+    protected function configure(): void
+    {
+        foreach (
+            [
+                'channel' => 'The name of a channel, exactly',
+                'word' => 'A word or several in a row, in a title',
+                'source' => 'A source, as in SOURCES, or its kind',
+                'factor' => 'What scores are multiplied with, from 0 to less than 1 (default: 0, for never)',
+                'until' => 'When it ends, such as 2026-12-24T18:00:00Z',
+                'reason' => 'Why, for those who ask later; at most 300 characters',
+                'by' => 'Who decided it',
+            ]
+            as $name => $description
+        ) {
+            $this->addOption($name, mode: InputOption::VALUE_REQUIRED, description: $description);
+        }
+        $this->addOption(
+            'public',
+            mode: InputOption::VALUE_NONE,
+            description: 'Everybody may read the reason',
+        )
+            ->addOption('end', mode: InputOption::VALUE_NONE, description: 'Take the rule out')
+            ->addOption('dry-run', mode: InputOption::VALUE_NONE, description: 'Only print what would change')
+            ->setHelp(self::HELP);
+    }
+
+    #[Override]
+    protected function handle(InputInterface $input, Context $context): ExitCode
+    {
+        $given = static fn(string $name): ?string => self::option($input, $name);
+        $kinds = array_values(
+            array_filter(self::KINDS, static fn(string $kind): bool => $given($kind) !== null),
+        );
+        if (count($kinds) !== 1) {
+            throw WriterException::usage('Expected one of --channel, --word and --source.');
+        }
+        [$kind, $name] = [$kinds[0], $given($kinds[0])];
+        $isMeant = static fn(stdClass $rule): bool => ($rule->$kind ?? null) === $name;
+        $factor = $given('factor') ?? '0';
+        $entry = self::isGiven($input, 'end')
+            ? null
+            : [
+                $kind => $name,
+                'factor' => is_numeric($factor) ? (float) $factor : $factor,
+                'until' => $given('until') ?? '',
+                'reason' => $given('reason') ?? '',
+                ...$given('by') === null ? [] : ['by' => $given('by')],
+                ...self::isGiven($input, 'public') ? ['public' => true] : [],
+            ];
+        if (self::isGiven($input, 'dry-run')) {
+            $database = $context->openForReading();
+            $changed = new EditorialStep($context, $database)->changed('rules', $isMeant, $entry);
+            $ranking = new RankStep($context, $database);
+            $lines = self::changes(
+                $ranking->preview(new EditorialStore($database)->inForce()),
+                $ranking->preview($changed),
+            );
+            $context->write(implode("\n", $lines === [] ? ['No list would change.'] : $lines) . "\n");
+
+            return ExitCode::Ok;
+        }
+
+        return $this->write($context, static function (Database $database) use (
+            $context,
+            $entry,
+            $isMeant,
+            $kind,
+            $name,
+        ): ExitCode {
+            if (!new EditorialStep($context, $database)->change('rules', $isMeant, $entry)) {
+                throw WriterException::usage("Nothing to end: there is no rule for $kind $name.");
+            }
+            $done = $entry === null ? 'Ended the rule' : 'Made a rule';
+            $context->log->info("$done for $kind $name: the next generation follows it.", [
+                'event' => $entry === null ? 'rule_ended' : 'ruled',
+                $kind => $name,
+            ]);
+
+            return ExitCode::Ok;
+        });
+    }
+
+    /**
+     * @param array<string, list<string>> $before ids by rank, by list
+     * @param array<string, list<string>> $after
+     * @return list<string> a line for each video that enters, leaves or moves
+     */
+    private static function changes(array $before, array $after): array
+    {
+        $lines = [];
+        foreach ($before + $after as $list => $_) {
+            [$old, $new] = [self::ranks($before[$list] ?? []), self::ranks($after[$list] ?? [])];
+            foreach ($old + $new as $id => $_) {
+                [$from, $to] = [$old[$id] ?? null, $new[$id] ?? null];
+                if ($from !== $to) {
+                    $lines[] =
+                        "$list: " .
+                        match (true) {
+                            $to === null => "leaves $from",
+                            $from === null => "enters $to",
+                            default => "moves $from to $to",
+                        } .
+                        " $id";
+                }
+            }
+        }
+
+        return $lines;
+    }
+
+    /**
+     * @param list<string> $ids by rank
+     * @return array<int> ranks from 1, by id
+     */
+    private static function ranks(array $ids): array
+    {
+        return array_map(static fn(int $index): int => $index + 1, array_flip($ids));
+    }
+}
+
 /** Publishes a generation and logs it. */
 final readonly class RankStep
 {
@@ -102,25 +235,14 @@ final readonly class RankStep
     /**
      * @param ?int $at UTC seconds; null for now, if the clock can be believed
      * @param bool $allowsEmpty whether a list may become empty that is not
-     * @throws ClockBackwards|EmptyPublication|WriterException
+     * @throws NotPublished|WriterException
      */
     public function run(?int $at = null, bool $allowsEmpty = false): void
     {
         self::allowMemory();
         $started = hrtime(true);
         $now = $this->context->now();
-        $pins = new EditorialStep($this->context, $this->database)->run()->pinsAt($now);
-        $limit = $this->context->settings->regionTable()->channelLimit;
-        $ranking = new RankingPublisher(
-            $this->database,
-            $this->context->settings->exploreShare,
-            SourceKinds::of($this->context->settings->sources),
-            $this->context->settings->regions(),
-            $limit === null
-                ? new ChannelLimit()
-                : new ChannelLimit((int) $limit['videos'], (int) $limit['within_ranks']),
-            $pins,
-        );
+        $ranking = $this->ranking(new EditorialStep($this->context, $this->database)->run(), $now);
         $fullSince = $allowsEmpty ? null : $this->fullSince($now);
         $generation =
             $at === null
@@ -175,6 +297,36 @@ final readonly class RankStep
         if ($limit > 0 && $limit < 640 << 20) {
             ini_set('memory_limit', '640M');
         }
+    }
+
+    /**
+     * The lists of now as some editorial file would have them.
+     *
+     * @return array<string, list<string>> see RankingPublisher::preview()
+     */
+    public function preview(Decisions $editorial): array
+    {
+        self::allowMemory();
+        $now = $this->context->now();
+
+        return $this->ranking($editorial, $now)->preview($now);
+    }
+
+    private function ranking(Decisions $editorial, int $now): RankingPublisher
+    {
+        $limit = $this->context->settings->regionTable()->channelLimit;
+
+        return new RankingPublisher(
+            $this->database,
+            $this->context->settings->exploreShare,
+            SourceKinds::of($this->context->settings->sources),
+            $this->context->settings->regions(),
+            $limit === null
+                ? new ChannelLimit()
+                : new ChannelLimit((int) $limit['videos'], (int) $limit['within_ranks']),
+            $editorial->pinsAt($now),
+            new EditorialStore($this->database)->rulesAt($now, $editorial),
+        );
     }
 
     /** A region that was not observed for OBSERVATION_RETENTION_HOURS loses its list by age: it must not keep the others from being published. */

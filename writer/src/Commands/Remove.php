@@ -18,6 +18,7 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Erasures;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\Editorial\EditorialStore;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\WriterException;
@@ -119,7 +120,12 @@ final class Remove extends WriterCommand
     }
 }
 
-#[AsCommand('allow', 'Undoes `remove`: the next generation ranks the video or the channel again')]
+#[
+    AsCommand(
+        'allow',
+        'Undoes `remove`, and ends a review: the next generation ranks the video or the channel',
+    ),
+]
 final class Allow extends WriterCommand
 {
     #[Override]
@@ -129,15 +135,23 @@ final class Allow extends WriterCommand
             'name',
             InputArgument::REQUIRED,
             'The id of the video; one that starts with a hyphen goes after --',
-        )->addOption('channel', mode: InputOption::VALUE_NONE, description: 'The name is a channel\'s');
+        )
+            ->addOption('channel', mode: InputOption::VALUE_NONE, description: 'The name is a channel\'s')
+            ->addOption(
+                'by',
+                mode: InputOption::VALUE_REQUIRED,
+                description: 'Who decided it, after a review',
+            );
     }
 
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
         $subject = RemovalSubject::read(self::argument($input, 'name'), self::isGiven($input, 'channel'));
+        $by = self::option($input, 'by');
 
         return $this->write($context, static function (Database $database) use (
+            $by,
             $context,
             $subject,
         ): ExitCode {
@@ -155,8 +169,18 @@ final class Allow extends WriterCommand
                     throw $failure;
                 }
             }
-            if (!new Removals($database)->allow($subject->kind, $subject->name) && !$isNamed) {
-                throw WriterException::usage("Nothing to allow: $subject is not removed.");
+            $isRemoved = new Removals($database)->allow($subject->kind, $subject->name) || $isNamed;
+            $isReviewed = new EditorialStore($database)->inForce()->reviews !== [];
+            if (!$isRemoved && !$isReviewed) {
+                throw WriterException::usage(
+                    "Nothing to allow: $subject is not removed, and there is no review.",
+                );
+            }
+            if (!$isRemoved) {
+                $editors->change('allowed', $subject->isMeant(...), [
+                    $subject->kind->value => $subject->name,
+                    ...$by === null ? [] : ['by' => $by],
+                ]);
             }
             $context->log->info("Allowed $subject again.", [
                 'event' => 'allowed',

@@ -12,12 +12,19 @@ use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Time\Rfc3339;
 use TrendVault\Writer\WriterException;
 
-/** What editors decide: docs/editorial.schema.json, whose every member is checked here, too. */
+/**
+ * What editors decide: docs/editorial.schema.json, whose every member is checked here, too. Times are UTC seconds.
+ *
+ * @type Rule = array{kind: string, name: string, factor: float, until: int, reason: string, by: ?string, isPublic: bool}
+ * @type Review = array{region: string, category: ?string, since: int, hours: int, enters: bool, reason: string, by: ?string}
+ */
 final readonly class Editorial
 {
     public const int MOST_BYTES = 4 << 20;
     private const int MOST_ENTRIES = 10_000;
     private const int MOST_FAULTS = 20;
+    private const array LISTS = ['removals', 'pins', 'rules', 'reviews', 'allowed'];
+    private const int MOST_HOURS = 720;
     private const int MOST_PINS_OF_A_LIST = 3;
     private const int LAST_RANK = 50;
     private const string WINDOW = '/^(now|day|week)$/D';
@@ -28,12 +35,21 @@ final readonly class Editorial
     /**
      * @param list<array{RemovalKind, string, string, ?string}> $removals kind, name, reason, and by whom
      * @param list<Pin> $pins also those that are over
+     * @param list<Rule> $rules also those that are over
+     * @param list<Review> $reviews
+     * @param list<array{RemovalKind, string, string, ?string}> $allowed as removals
      */
-    private function __construct(public array $removals, public array $pins) {}
+    private function __construct(
+        public array $removals,
+        public array $pins,
+        public array $rules,
+        public array $reviews,
+        public array $allowed,
+    ) {}
 
     public static function none(): self
     {
-        return new self([], []);
+        return new self([], [], [], [], []);
     }
 
     /**
@@ -47,18 +63,24 @@ final readonly class Editorial
         $file = json_decode($text);
         $faults = match (true) {
             strlen($text) > self::MOST_BYTES => ['expected at most ' . self::MOST_BYTES . ' bytes'],
-            !($file instanceof stdClass) => ['expected JSON: an object with "removals" and "pins"'],
+            !($file instanceof stdClass) => [
+                'expected JSON: an object with "removals", "pins" and other lists',
+            ],
             default => [...self::repeatedMembers($text), ...self::faults($file)],
         };
         if ($faults !== []) {
             throw self::bad($faults);
         }
         /** @var stdClass $file */
-        /** @var list<stdClass> $removals */
-        $removals = $file->removals ?? [];
-        /** @var list<stdClass> $pins */
-        $pins = $file->pins ?? [];
-        $editorial = new self(array_map(self::removal(...), $removals), array_map(Pin::of(...), $pins));
+        /** @var array<string, list<stdClass>> $lists */
+        $lists = (array) $file;
+        $editorial = new self(
+            array_map(self::removal(...), $lists['removals'] ?? []),
+            array_map(Pin::of(...), $lists['pins'] ?? []),
+            array_map(self::rule(...), $lists['rules'] ?? []),
+            array_map(self::review(...), $lists['reviews'] ?? []),
+            array_map(self::removal(...), $lists['allowed'] ?? []),
+        );
         $faults = $editorial->relationFaults($regions, $now);
 
         return $faults === [] ? $editorial : throw self::bad($faults);
@@ -73,16 +95,66 @@ final readonly class Editorial
         return array_values(array_filter($this->pins, static fn(Pin $pin): bool => $pin->until > $now));
     }
 
+    /**
+     * @param array<int, string> $sources names by id
+     * @param int $now UTC seconds
+     * @return ?Rules null where there are none
+     */
+    public function rulesAt(int $now, array $sources): ?Rules
+    {
+        $rules = array_values(
+            array_filter($this->rules, static fn(array $rule): bool => $rule['until'] > $now),
+        );
+
+        return $rules === [] && $this->reviews === []
+            ? null
+            : new Rules($rules, $this->reviews, $this->allowed, $this->pinsAt($now), $sources);
+    }
+
+    /** @return Rule */
+    private static function rule(stdClass $entry): array
+    {
+        /** @var array{channel?: string, word?: string, source?: string, factor: float|int, until: string, reason: string, by?: string, public?: bool} $members */
+        $members = (array) $entry;
+
+        return [
+            'kind' => isset($members['channel']) ? 'channel' : (isset($members['word']) ? 'word' : 'source'),
+            'name' => $members['channel'] ?? ($members['word'] ?? ($members['source'] ?? '')),
+            'factor' => (float) $members['factor'],
+            'until' => (int) Rfc3339::parse($members['until']),
+            'reason' => $members['reason'],
+            'by' => $members['by'] ?? null,
+            'isPublic' => $members['public'] ?? false,
+        ];
+    }
+
+    /** @return Review */
+    private static function review(stdClass $entry): array
+    {
+        /** @var array{region: string, category?: ?string, since: string, hours: int, after: string, reason: string, by?: string} $members */
+        $members = (array) $entry;
+
+        return [
+            'region' => $members['region'],
+            'category' => $members['category'] ?? null,
+            'since' => (int) Rfc3339::parse($members['since']),
+            'hours' => $members['hours'],
+            'enters' => $members['after'] === 'enter',
+            'reason' => $members['reason'],
+            'by' => $members['by'] ?? null,
+        ];
+    }
+
     /** @return array{RemovalKind, string, string, ?string} */
     private static function removal(stdClass $entry): array
     {
-        /** @var array{video?: string, channel?: string, reason: string, by?: string} $members */
+        /** @var array{video?: string, channel?: string, reason?: string, by?: string} $members */
         $members = (array) $entry;
 
         return [
             isset($members['video']) ? RemovalKind::Video : RemovalKind::Channel,
             $members['video'] ?? ($members['channel'] ?? ''),
-            $members['reason'],
+            $members['reason'] ?? '',
             $members['by'] ?? null,
         ];
     }
@@ -118,23 +190,57 @@ final readonly class Editorial
         ];
         $removal = ['video' => $video, 'channel' => $name, 'reason' => $reason, 'by' => $by];
         $sponsor = ['name' => $name, 'paid_by' => $name];
+        $region = [$matches(self::REGION), 'the code of a region, like GB'];
+        $category = [
+            static fn(mixed $value): bool => $value === null ||
+                ($isText(60)($value) && !str_starts_with((string) $value, '#')),
+            'the name of a category, or null for the list over all',
+        ];
+        $time = [
+            static fn(mixed $value): bool => is_string($value) && Rfc3339::parse($value) !== null,
+            'a time like 2026-12-24T18:00:00Z',
+        ];
+        $rule = [
+            'channel' => $name,
+            'word' => [
+                static fn(mixed $value): bool => $isText(100)($value) &&
+                    preg_match('/[\p{L}\p{N}]/u', (string) $value) === 1,
+                'one or more words, in 1 to 100 characters with a letter or a digit',
+            ],
+            'source' => [$isText(200), 'a source as in SOURCES, or its kind, in 1 to 200 characters'],
+            'factor' => [
+                static fn(mixed $value): bool => (is_int($value) || is_float($value)) &&
+                    $value >= 0 &&
+                    $value < 1,
+                'a number from 0, for never, to less than 1',
+            ],
+            'until' => $time,
+            'reason' => $reason,
+            'by' => $by,
+            'public' => [is_bool(...), 'true where everybody may read the reason, or false'],
+        ];
+        $review = [
+            'region' => $region,
+            'category' => $category,
+            'since' => $time,
+            'hours' => [
+                static fn(mixed $value): bool => is_int($value) && $value >= 1 && $value <= self::MOST_HOURS,
+                'a whole number from 1 to ' . self::MOST_HOURS,
+            ],
+            'after' => [$matches('/^(enter|stay-out)$/D'), 'enter or stay-out'],
+            'reason' => $reason,
+            'by' => $by,
+        ];
         $pin = [
             'video' => $video,
-            'region' => [$matches(self::REGION), 'the code of a region, like GB'],
+            'region' => $region,
             'window' => [$matches(self::WINDOW), 'now, day or week'],
-            'category' => [
-                static fn(mixed $value): bool => $value === null ||
-                    ($isText(60)($value) && !str_starts_with((string) $value, '#')),
-                'the name of a category, or null for the list over all',
-            ],
+            'category' => $category,
             'rank' => [
                 static fn(mixed $value): bool => is_int($value) && $value >= 1 && $value <= self::LAST_RANK,
                 'a whole number from 1 to ' . self::LAST_RANK,
             ],
-            'until' => [
-                static fn(mixed $value): bool => is_string($value) && Rfc3339::parse($value) !== null,
-                'a time like 2026-12-24T18:00:00Z',
-            ],
+            'until' => $time,
             'reason' => $reason,
             'by' => $by,
             'placed_by' => [$matches('/^(editor|sponsor)$/D'), 'editor or sponsor'],
@@ -146,7 +252,7 @@ final readonly class Editorial
         ];
 
         return [
-            ...self::unknownMembers($file, ['$schema', 'removals', 'pins'], ''),
+            ...self::unknownMembers($file, ['$schema', ...self::LISTS], ''),
             ...self::entryFaults($file, 'removals', $removal, ['reason']),
             ...self::entryFaults($file, 'pins', $pin, [
                 'video',
@@ -156,6 +262,9 @@ final readonly class Editorial
                 'until',
                 'reason',
             ]),
+            ...self::entryFaults($file, 'rules', $rule, ['factor', 'until', 'reason']),
+            ...self::entryFaults($file, 'reviews', $review, ['region', 'since', 'hours', 'after', 'reason']),
+            ...self::entryFaults($file, 'allowed', $removal, []),
         ];
     }
 
@@ -199,7 +308,11 @@ final readonly class Editorial
         if (isset($members['sponsor']) && $isSponsored !== isset($entry->sponsor)) {
             $faults[] = "{$at}sponsor: expected with \"placed_by\": \"sponsor\", and only then";
         }
-        if (isset($members['channel']) && isset($entry->video) === isset($entry->channel)) {
+        if (isset($members['word'])) {
+            if (count(array_intersect_key($values, ['channel' => 0, 'word' => 0, 'source' => 0])) !== 1) {
+                $faults[] = "{$at}word: expected one of \"channel\", \"word\" and \"source\"";
+            }
+        } elseif (isset($members['channel']) && isset($entry->video) === isset($entry->channel)) {
             $faults[] = "{$at}video: expected the id of a video, or \"channel\" with the name of one";
         }
 
@@ -267,6 +380,11 @@ final readonly class Editorial
             $first = $removed["$kind->value $name"] ??= $index;
             if ($first !== $index) {
                 $faults[] = "removals[$index]: removals[$first] says the same already";
+            }
+        }
+        foreach ($this->reviews as $index => $review) {
+            if ($regions !== null && !in_array($review['region'], $regions, true)) {
+                $faults[] = "reviews[$index].region: expected one of " . implode(', ', $regions);
             }
         }
         foreach ($this->pins as $index => $pin) {

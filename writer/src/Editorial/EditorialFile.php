@@ -48,7 +48,7 @@ final readonly class EditorialFile
      * Adds an entry in place of those that it replaces, or, without one, only takes these out. The file is replaced as a
      * whole.
      *
-     * @param string $list removals or pins
+     * @param string $list one of the file's
      * @param Closure(stdClass): bool $isReplaced
      * @param ?array<string, mixed> $entry
      * @param int $now UTC seconds
@@ -57,6 +57,31 @@ final readonly class EditorialFile
      */
     public function change(string $list, Closure $isReplaced, ?array $entry, int $now): bool
     {
+        [$new, $taken] = $this->changed($list, $isReplaced, $entry, $now);
+        if ($entry === null && $taken === []) {
+            return false;
+        }
+        if (!$this->replace($new)) {
+            $lines = self::format($entry ?? $taken);
+            $change = $entry === null ? "Take out of its \"$list\"" : "Add to its \"$list\"";
+            throw WriterException::usage(
+                "Cannot write EDITORIAL_FILE=$this->path and its folder as this user. $change:\n$lines",
+            );
+        }
+
+        return true;
+    }
+
+    /**
+     * What change() would write.
+     *
+     * @param Closure(stdClass): bool $isReplaced
+     * @param ?array<string, mixed> $entry
+     * @return array{string, list<stdClass>} the text, and the entries that are taken out
+     * @throws WriterException when it would be wrong
+     */
+    public function changed(string $list, Closure $isReplaced, ?array $entry, int $now): array
+    {
         $text = $this->text();
         $this->parse($text, $now);
         /** @var stdClass $object */
@@ -64,10 +89,8 @@ final readonly class EditorialFile
         /** @var array<string, list<stdClass>> $file */
         $file = (array) $object;
         $before = $file[$list] ?? [];
+        $taken = array_values(array_filter($before, $isReplaced));
         $kept = array_values(array_filter($before, static fn(stdClass $one): bool => !$isReplaced($one)));
-        if ($entry === null && count($kept) === count($before)) {
-            return false;
-        }
         $file[$list] = $entry === null ? $kept : [...$kept, (object) $entry];
         $new = self::format((object) $file);
         try {
@@ -80,15 +103,8 @@ final readonly class EditorialFile
                     strtr($bad->getMessage(), $faults),
             );
         }
-        if (!$this->replace($new)) {
-            $lines = self::format($entry ?? array_values(array_filter($before, $isReplaced)));
-            $change = $entry === null ? "Take out of its \"$list\"" : "Add to its \"$list\"";
-            throw WriterException::usage(
-                "Cannot write EDITORIAL_FILE=$this->path and its folder as this user. $change:\n$lines",
-            );
-        }
 
-        return true;
+        return [$new, $taken];
     }
 
     private static function format(mixed $value): string

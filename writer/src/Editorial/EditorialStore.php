@@ -35,7 +35,18 @@ final readonly class EditorialStore
     private const string GENERATION = 'SELECT max(published_at) FROM generation_regions JOIN generations ON id = generation WHERE region = ?';
     private const string COUNTED = 'SELECT sum(video_count) FROM generation_regions WHERE region = ?';
     private const string VIDEO =
-        'SELECT v.channel, ' . Restrictions::COLUMNS . ' FROM videos AS v WHERE id = ?';
+        "SELECT v.channel, json_extract(e.rules, '$.\"' || v.id || '\"') AS rule, " .
+        Restrictions::COLUMNS .
+        ' FROM videos AS v LEFT JOIN explanations AS e ON e.region = ?2' .
+        ' AND e.generation = (SELECT max(generation) FROM explanations WHERE region = ?2) WHERE v.id = ?1';
+    private const string WAITING = <<<'SQL'
+    SELECT e.region, v.id, v.title, v.channel, json_extract(r.value, '$.review_until') AS until, json_extract(r.value, '$.enters') AS enters
+    FROM explanations AS e, json_each(e.rules) AS r JOIN videos AS v ON v.id = r.key
+    LEFT JOIN velocity AS y ON y.video_id = v.id AND y.region = e.region
+    WHERE e.generation = (SELECT max(generation) FROM explanations WHERE region = e.region)
+      AND json_extract(r.value, '$.review_until') > ?
+    ORDER BY e.region, y.views_per_hour DESC, v.id
+    SQL;
     private const string RESULTS = <<<'SQL'
     SELECT count(*) AS ranks, total(impressions) AS impressions, total(clicks) AS clicks, total(model_clicks) AS model_clicks
     FROM placed_ranks
@@ -152,8 +163,8 @@ final readonly class EditorialStore
         if ($this->database->value(self::IS_SHOWN, [...$list, $pin->videoId]) !== null) {
             return null;
         }
-        /** @var ?array{channel: string, held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string} $video */
-        $video = $this->database->row(self::VIDEO, [$pin->videoId]);
+        /** @var ?array{channel: string, rule: ?string, held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string} $video */
+        $video = $this->database->row(self::VIDEO, [$pin->videoId, $pin->region]);
         if ($video === null) {
             return 'no such video is stored';
         }
@@ -166,10 +177,34 @@ final readonly class EditorialStore
                 match (true) {
                     $generationAt === null || $generationAt <= ($this->stored()['read_at'] ?? 0)
                         => 'the next generation will have it',
+                    str_starts_with($video['rule'] ?? '', '{"factor":0.0,') => 'a rule keeps it out',
                     $this->database->value(self::IS_LISTED, $list) === null => 'there is no such list now',
                     default => "nothing counts or announces it in $pin->region now",
                 },
         };
+    }
+
+    /** What of the file decides on scores now; null where nothing does. */
+    public function rulesAt(int $now, ?Editorial $editorial = null): ?Rules
+    {
+        /** @var list<array{id: int, name: string}> $sources */
+        $sources = $this->database->rows('SELECT id, name FROM sources');
+
+        return ($editorial ?? $this->inForce())->rulesAt($now, array_column($sources, 'name', 'id'));
+    }
+
+    /**
+     * What waits for an editor: of a region those with the most views an hour, these first.
+     *
+     * @param int $now UTC seconds
+     * @return list<array{region: string, id: string, title: string, channel: string, until: int, enters: int}>
+     */
+    public function waiting(int $now): array
+    {
+        /** @var list<array{region: string, id: string, title: string, channel: string, until: int, enters: int}> $rows */
+        $rows = $this->database->rows(self::WAITING, [$now]);
+
+        return $rows;
     }
 
     /** @return array{ranks: int, impressions: float, clicks: float, model_clicks: float} of all placed videos, as long as they are kept */
@@ -185,7 +220,7 @@ final readonly class EditorialStore
      * Facts for `status`: null when no file was ever set.
      *
      * @param int $now UTC seconds
-     * @return ?array{read_at: ?string, failed_at: ?string, failure: ?string, removals: int, pins: int, not_shown: list<array{video: string, region: string, window: string, category: ?string, reason: string}>}
+     * @return ?array{read_at: ?string, failed_at: ?string, failure: ?string, removals: int, pins: int, rules: int, waiting: int, placed: array{ranks: int, impressions: float, clicks: float, model_clicks: float}, not_shown: list<array{video: string, region: string, window: string, category: ?string, reason: string}>}
      */
     public function facts(int $now): ?array
     {
@@ -215,6 +250,11 @@ final readonly class EditorialStore
             'failure' => $stored['failure'],
             'removals' => count($editorial->removals),
             'pins' => count($pins),
+            'rules' => count(
+                array_filter($editorial->rules, static fn(array $rule): bool => $rule['until'] > $now),
+            ),
+            'waiting' => count($this->waiting($now)),
+            'placed' => $this->results(),
             'not_shown' => $notShown,
         ];
     }

@@ -38,6 +38,9 @@ final readonly class Explanation
     WHERE generation = ? AND region = ? AND category = '' GROUP BY window
     SQL;
     private const string REGION = 'SELECT newest_observed_at, look_weight FROM generation_regions WHERE generation = ? AND region = ?';
+    private const string RULE = <<<'SQL'
+    SELECT json_extract(rules, '$."' || ?3 || '"') FROM explanations WHERE generation = ?1 AND region = ?2
+    SQL;
     private const string HISTORY_FILE = __DIR__ . '/../../../db/queries/video-history.sql';
 
     /**
@@ -74,6 +77,8 @@ final readonly class Explanation
         public ?string $restriction,
         /** Null where the region has no impressions. */
         public ?VisitorFacts $visitors,
+        /** @var ?array{factor: int|float, reason: ?string, review_until?: int, enters?: bool} what editors decided of it */
+        public ?array $rule,
     ) {}
 
     /** Null when the video was neither observed nor announced in that region, or nothing was published yet. */
@@ -135,7 +140,20 @@ final readonly class Explanation
                 $generation['published_at'],
                 $stored,
             ),
+            rule: self::rule($database, [$generation['id'], $region, $videoId]),
         );
+    }
+
+    /**
+     * @param array{int, string, string} $key
+     * @return ?array{factor: int|float, reason: ?string, review_until?: int, enters?: bool}
+     */
+    private static function rule(Database $database, array $key): ?array
+    {
+        /** @var ?array{factor: int|float, reason: ?string, review_until?: int, enters?: bool} $rule as Ruling::facts() gave it */
+        $rule = json_decode($database->text(self::RULE, $key) ?? 'null', true);
+
+        return $rule;
     }
 
     /** @return ?float of a video that is not in the list; null where that cannot be told */

@@ -29,6 +29,7 @@ final readonly class ExplanationReport
             $facts->channel . ($facts->category === null ? '' : ", $facts->category"),
             ...$facts->removal === null ? [] : ["Removed from all lists: $facts->removal"],
             ...$facts->restriction === null ? [] : ["In no list of $facts->region: $facts->restriction"],
+            ...self::ruleLines($facts),
             '',
             "In $facts->region, generation $facts->generation of $publishedAt, $facts->formula:",
             ...array_map($this->windowLine(...), Window::cases()),
@@ -50,6 +51,28 @@ final readonly class ExplanationReport
             'Views, newest first:',
             ...$this->historyLines(),
         ]) . "\n";
+    }
+
+    /** @return list<string> */
+    private static function ruleLines(Explanation $facts): array
+    {
+        if ($facts->rule === null) {
+            return [];
+        }
+        ['factor' => $factor, 'reason' => $reason] = $facts->rule;
+        $until = $facts->rule['review_until'] ?? null;
+        $out = "In no list of $facts->region: ";
+        $then = $facts->rule['enters'] ?? false ? 'then enters' : 'then stays out';
+
+        return [
+            match (true) {
+                $until !== null => "{$out}it waits for an editor until " .
+                    Rfc3339::format($until) .
+                    " and $then",
+                (float) $factor === 0.0 => "{$out}a rule keeps it out",
+                default => "A rule multiplies its scores with $factor",
+            } . ($reason === null ? '' : ": $reason"),
+        ];
     }
 
     /** @return list<string> */
@@ -139,6 +162,7 @@ final readonly class ExplanationReport
         return match (true) {
             $facts->removal !== null => 'it was removed',
             $facts->restriction !== null => $facts->restriction,
+            (float) ($facts->rule['factor'] ?? 1) === 0.0 => 'editors decided so',
             $velocity->firstObservedAt > $facts->generationAt => 'it came after the list was made',
             $isCounted && $velocity->lastObservedAt < $oldest => sprintf(
                 'its views have not been counted for %d h',

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ranking;
 
 use LogicException;
+use TrendVault\Writer\Editorial\Ruling;
 
 /** Limits how many videos of one channel are in the first ranks. It moves videos down and leaves none out. */
 final readonly class ChannelLimit
@@ -68,6 +69,7 @@ final readonly class Candidate
         public ?ClickRate $rate = null,
         /** @var list<ClickCounts> */
         public array $counts = [],
+        public ?Ruling $ruling = null,
     ) {}
 
     /**
@@ -104,6 +106,7 @@ final readonly class Candidate
             $this->publishedAt,
             $this->rate,
             $this->counts,
+            $this->ruling,
         );
     }
 }

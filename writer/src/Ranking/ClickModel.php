@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ranking;
 
+use TrendVault\Writer\Editorial\Ruling;
+
 /**
  * What a region's impressions and clicks say of each video's click-through rate. Clicks on a video are Poisson:
  *
@@ -549,6 +551,7 @@ final readonly class Contender
         public ?string $language = null,
         /** Whether it was taken down: then the model learns from its impressions all the same, and no list has it. */
         public bool $isRemoved = false,
+        public ?Ruling $ruling = null,
     ) {}
 
     public function isCounted(): bool

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ranking;
 
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Editorial\Ruling;
 
 /**
  * Stores with a generation what its ranks came from, as far as the lists do not say it: for the videos of the lists over
@@ -13,7 +14,7 @@ use TrendVault\Writer\Database\Database;
  */
 final class ExplanationStore
 {
-    private const string ADD = 'INSERT INTO explanations (generation, region, parts, limited) VALUES (?, ?, ?, ?)';
+    private const string ADD = 'INSERT INTO explanations (generation, region, parts, limited, rules) VALUES (?, ?, ?, ?, ?)';
     private const string FORGET = 'DELETE FROM explanations WHERE generation < (SELECT max(id) FROM generations WHERE id < ?)';
 
     /** Of a region's videos that were seen, and that a list lacks, so many are explained with their scores. */
@@ -25,6 +26,8 @@ final class ExplanationStore
     private array $places = [];
     /** @var array<string, int> how many there are, by region */
     private array $windows = [];
+    /** @var array<string, array<string, Ruling>> by region, "#" and id */
+    private array $rulings = [];
     /** @var array<string, array<string, array<int, ?int>>> by region, window and rank */
     private array $limited = [];
 
@@ -45,6 +48,9 @@ final class ExplanationStore
             $this->places[$region][$candidate->videoId] =
                 ($this->places[$region][$candidate->videoId] ?? 0) + 1;
             $this->parts[$region][$candidate->videoId] ??= $this->valuesOf($region, $candidate);
+            if ($candidate->ruling !== null) {
+                $this->rulings[$region]["#$candidate->videoId"] = $candidate->ruling;
+            }
         }
         $this->limited[$region][$list->window->value] = $list->limitedRanks();
     }
@@ -53,21 +59,32 @@ final class ExplanationStore
     public function save(): void
     {
         $this->database->run(self::FORGET, [$this->generation]);
-        foreach ($this->parts as $region => $parts) {
+        foreach ($this->parts + array_fill_keys($this->lists->ruledRegions(), []) as $region => $parts) {
             $listed = array_filter(
-                $this->places[$region],
+                $this->places[$region] ?? [],
                 fn(int $places): bool => $places === $this->windows[$region],
             );
             $absent = array_diff_key($this->lists->seenVideos($region), $listed);
             foreach (array_slice($absent, 0, self::MOST_ABSENT, true) as $id => [$candidate, $scores]) {
                 $parts[$id] = [...$this->valuesOf($region, $candidate), ...$scores];
             }
-            $limited = array_map(static fn(array $ranks): object => (object) $ranks, $this->limited[$region]);
+            $limited = array_map(
+                static fn(array $ranks): object => (object) $ranks,
+                $this->limited[$region] ?? [],
+            );
+            $rulings = $this->lists->rulings($region) + ($this->rulings[$region] ?? []);
+            $rules = [];
+            foreach ($rulings as $key => $ruling) {
+                $rules[substr($key, 1)] = $ruling->facts();
+            }
             $this->database->run(self::ADD, [
                 $this->generation,
                 $region,
                 json_encode((object) $parts, JSON_THROW_ON_ERROR),
                 json_encode((object) $limited, JSON_THROW_ON_ERROR),
+                $rules === []
+                    ? null
+                    : json_encode((object) $rules, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE),
             ]);
         }
     }

@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Ranking;
 use Closure;
 use Generator;
 use TrendVault\Writer\Editorial\Pin;
+use TrendVault\Writer\Editorial\Ruling;
 
 /**
  * All lists of a generation while it is built, and how its videos are scored. ranked() makes the lists of one region after
@@ -17,6 +18,8 @@ final class RankedLists
 {
     /** As many as the lists of all windows can have, and some more. */
     private const int MOST_SEEN = 1800;
+    /** Of a region, so many videos of which editors decided are noted. */
+    private const int MOST_RULINGS = 5000;
 
     /** @var list<Window> */
     private readonly array $windows;
@@ -31,6 +34,8 @@ final class RankedLists
     private array $leftOut = [];
     /** @var array<string, true> */
     private array $regionsWithSkipped = [];
+    /** @var array<string, array<string, array{float, Ruling}>> by region, "#" and id, with the views an hour */
+    private array $rulings = [];
     /** @var array<true> by video */
     private array $removedVideos = [];
     /** @var array<string, float> how much impressions weigh, by region; not where they take no part */
@@ -75,12 +80,22 @@ final class RankedLists
         ?string $language,
         ?int $publishedAt,
         Velocity $velocity,
+        ?Ruling $ruling = null,
     ): void {
         foreach ($this->listsOf($region)->targetsFor($category, $language)->byWindow as [$window, $lists]) {
-            $score = Forecast::expectedViews($velocity, $publishedAt, $window, $this->now);
+            $score =
+                ($ruling->factor ?? 1.0) *
+                Forecast::expectedViews($velocity, $publishedAt, $window, $this->now);
             $candidate = null;
             if (isset($this->pinned["$region#$videoId"])) {
-                $candidate = new Candidate($videoId, $channel, $score, $velocity, publishedAt: $publishedAt);
+                $candidate = new Candidate(
+                    $videoId,
+                    $channel,
+                    $score,
+                    $velocity,
+                    publishedAt: $publishedAt,
+                    ruling: $ruling,
+                );
                 $this->pinned["$region#$videoId"][$window->value] = $candidate;
             }
             foreach ($lists as $list) {
@@ -92,6 +107,7 @@ final class RankedLists
                             $score,
                             $velocity,
                             publishedAt: $publishedAt,
+                            ruling: $ruling,
                         ),
                     );
                 }
@@ -143,7 +159,10 @@ final class RankedLists
             $this->keepPinned($region, $contender, $rate, $model);
             self::offerTo($targets, $contender, $rate, $model, $share > 0.0);
             if ($contender->counts !== []) {
-                [$seen[$index], $rates[$index]] = [$model->score($contender, $rate, Window::Day), $rate];
+                [$seen[$index], $rates[$index]] = [
+                    self::score($model, $contender, $rate, Window::Day),
+                    $rate,
+                ];
             }
         }
         arsort($seen);
@@ -153,7 +172,7 @@ final class RankedLists
                 self::candidate($contender, $score, $rates[$index]),
                 array_map(
                     static fn(Window $window): float => round(
-                        $model->score($contender, $rates[$index], $window),
+                        self::score($model, $contender, $rates[$index], $window),
                         1,
                     ),
                     $this->windows,
@@ -175,7 +194,7 @@ final class RankedLists
             }
             $rate = $model->rateOfUnknown($contender);
             $closed = self::offerTo($targets, $contender, $rate, $model, $share > 0.0);
-            if ($closed !== null && $rate->prior < ClickModel::LARGEST_RATE) {
+            if ($closed !== null && $contender->ruling === null && $rate->prior < ClickModel::LARGEST_RATE) {
                 $targets->unknownUntil[$closed] = $since;
             }
         }
@@ -189,11 +208,12 @@ final class RankedLists
         ClickModel $model,
         bool $isTried,
     ): ?string {
+        $isTried = $isTried && $contender->ruling === null; // What is to count less is not put higher to learn of it.
         $isAdmitted = false;
         $isClosed = true;
         $upper = $isTried ? $rate->upper() : 0.0;
         foreach ($targets->byWindow as [$window, $lists]) {
-            $score = $model->score($contender, $rate, $window);
+            $score = self::score($model, $contender, $rate, $window);
             $candidate = $isTried ? self::candidate($contender, $score, $rate) : null;
             foreach ($lists as $list) {
                 if ($list->admits($score, $contender->videoId, $contender->channel)) {
@@ -224,9 +244,19 @@ final class RankedLists
     ): void {
         $key = "$region#$contender->videoId";
         foreach (isset($this->pinned[$key]) ? $this->windows : [] as $window) {
-            $score = $model->score($contender, $rate, $window);
+            $score = self::score($model, $contender, $rate, $window);
             $this->pinned[$key][$window->value] = self::candidate($contender, $score, $rate);
         }
+    }
+
+    /** In the lists: a rule changes nothing that the model learns. */
+    private static function score(
+        ClickModel $model,
+        Contender $contender,
+        ClickRate $rate,
+        Window $window,
+    ): float {
+        return ($contender->ruling->factor ?? 1.0) * $model->score($contender, $rate, $window);
     }
 
     private static function candidate(Contender $contender, float $score, ClickRate $rate): Candidate
@@ -239,6 +269,7 @@ final class RankedLists
             publishedAt: $contender->publishedAt,
             rate: $rate,
             counts: $contender->counts,
+            ruling: $contender->ruling,
         );
     }
 
@@ -373,6 +404,46 @@ final class RankedLists
     public function skipRestricted(string $region): void
     {
         $this->regionsWithSkipped[$region] = true;
+    }
+
+    /** Notes why a video of the region is in no list, or lower, for those who ask. */
+    public function noteRuling(string $region, string $videoId, float $viewsPerHour, Ruling $ruling): void
+    {
+        $this->rulings[$region]["#$videoId"] = [$viewsPerHour, $ruling];
+        if (count($this->rulings[$region]) > 2 * self::MOST_RULINGS) {
+            $this->rulings[$region] = self::largest($this->rulings[$region]);
+        }
+        if ($ruling->factor === 0.0) {
+            $this->skipRestricted($region);
+        }
+    }
+
+    /** @return array<string, Ruling> of videos with the most views an hour, by "#" and id */
+    public function rulings(string $region): array
+    {
+        return array_map(
+            static fn(array $noted): Ruling => $noted[1],
+            self::largest($this->rulings[$region] ?? []),
+        );
+    }
+
+    /** @return list<string> regions of which something is noted */
+    public function ruledRegions(): array
+    {
+        return array_keys($this->rulings);
+    }
+
+    /**
+     * @param array<string, array{float, Ruling}> $rulings
+     * @return array<string, array{float, Ruling}>
+     */
+    private static function largest(array $rulings): array
+    {
+        if (count($rulings) > self::MOST_RULINGS) {
+            uasort($rulings, static fn(array $one, array $other): int => $other[0] <=> $one[0]);
+        }
+
+        return array_slice($rulings, 0, self::MOST_RULINGS, true);
     }
 
     /** How many videos do not rank, because somebody took them down. */

@@ -10,6 +10,8 @@ use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Editorial\Pin;
+use TrendVault\Writer\Editorial\Rules;
+use TrendVault\Writer\Editorial\Ruling;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Time\Rfc3339;
@@ -41,14 +43,14 @@ final readonly class RankingPublisher
         private ?RegionTable $regions = null,
         private ChannelLimit $channelLimit = new ChannelLimit(),
         private array $pins = [],
+        private ?Rules $rules = null,
     ) {}
 
     /**
      * @param int $now UTC seconds
      * @param ?int $fullSince UTC seconds: a region that has a list, and was observed since then, must not lose it; null
      *   lets every list become empty
-     * @throws ClockBackwards when the newest generation is of a later time
-     * @throws EmptyPublication
+     * @throws NotPublished when the newest generation is of a later time, or a list would become empty
      */
     public function publish(int $now, ?int $fullSince = null): Generation
     {
@@ -56,7 +58,7 @@ final readonly class RankingPublisher
             'SELECT published_at FROM generations ORDER BY id DESC LIMIT 1',
         );
         if ($now < $newest - SystemClock::TOLERANCE_SECONDS) {
-            throw ClockBackwards::before($now, $newest);
+            throw NotPublished::clockBefore($now, $newest);
         }
 
         return $this->publishAt(max($now, $newest), max($now, $newest), $fullSince);
@@ -68,18 +70,11 @@ final readonly class RankingPublisher
      * @param int $now UTC seconds
      * @param ?int $clock UTC seconds: videos whose newest observation is of the future do not rank; null for all
      * @param ?int $fullSince as for publish()
-     * @throws EmptyPublication
+     * @throws NotPublished
      */
     public function publishAt(int $now, ?int $clock = null, ?int $fullSince = null): Generation
     {
-        $latest = $clock === null ? PHP_INT_MAX : $clock + SystemClock::TOLERANCE_SECONDS;
-        /** @var list<array{code: string, newest: ?int}> $newest */
-        $newest = $this->database->rows(self::NEWEST_BY_REGION, [$latest]);
-        $newestByRegion = $this->own(array_column($newest, 'newest', 'code'));
-        $pins = array_filter($this->pins, static fn(Pin $pin): bool => $pin->until > $now);
-        $lists = new RankedLists($now, channelLimit: $this->channelLimit, pins: array_values($pins));
-        $videos = new RankableVideos($this->database, $lists, $newestByRegion, $latest, $now);
-        $videos->offer($this->exploreShare);
+        [$lists, $newestByRegion] = $this->make($now, $clock);
         $writer = new GenerationWriter($this->database, $this->exploreShare, $this->sources, $this->regions);
 
         return $this->database->transaction(function () use (
@@ -99,6 +94,47 @@ final readonly class RankingPublisher
     }
 
     /**
+     * The lists as they would be published, without publishing them.
+     *
+     * @param int $now UTC seconds
+     * @return array<string, list<string>> ids by rank, by region, window and name of the list
+     */
+    public function preview(int $now): array
+    {
+        $ids = [];
+        foreach ($this->make($now, $now)[0]->ranked() as $list) {
+            $ids[trim("$list->region {$list->window->value} $list->category")] = array_column(
+                $list->candidates,
+                'videoId',
+            );
+        }
+
+        return $ids;
+    }
+
+    /** @return array{RankedLists, array<string, ?int>} and the newest observations, as in publishAt() */
+    private function make(int $now, ?int $clock): array
+    {
+        $latest = $clock === null ? PHP_INT_MAX : $clock + SystemClock::TOLERANCE_SECONDS;
+        /** @var list<array{code: string, newest: ?int}> $newest */
+        $newest = $this->database->rows(self::NEWEST_BY_REGION, [$latest]);
+        $newestByRegion = $this->own(array_column($newest, 'newest', 'code'));
+        $pins = array_filter($this->pins, static fn(Pin $pin): bool => $pin->until > $now);
+        $lists = new RankedLists($now, channelLimit: $this->channelLimit, pins: array_values($pins));
+        $videos = new RankableVideos(
+            $this->database,
+            $lists,
+            $newestByRegion,
+            $latest,
+            $now,
+            rules: $this->rules,
+        );
+        $videos->offer($this->exploreShare);
+
+        return [$lists, $newestByRegion];
+    }
+
+    /**
      * @template T
      * @param array<string, T> $byRegion
      * @return array<string, T> of the regions of this writer
@@ -110,7 +146,7 @@ final readonly class RankingPublisher
             : array_intersect_key($byRegion, array_flip($this->regions->own));
     }
 
-    /** @throws EmptyPublication */
+    /** @throws NotPublished */
     private function requireFilled(RankedLists $lists, int $generation, int $fullSince): void
     {
         $filled = array_keys(
@@ -125,7 +161,7 @@ final readonly class RankingPublisher
             array_filter($filled, static fn(string $region): bool => $lists->isEmptyByAccident($region)),
         );
         if ($lost !== []) {
-            throw EmptyPublication::of($lost);
+            throw NotPublished::emptied($lost);
         }
     }
 }
@@ -163,16 +199,19 @@ final class RankableVideos
      * with most views an hour. What only the catalogue names needs none.
      */
     public const int MOST_COUNTED = 250_000;
+    private const string FROM = ' FROM ';
     private const string COUNTED =
         'SELECT y.region, y.video_id, v.channel, v.category, v.language, v.published_at, ' .
         Restrictions::COLUMNS .
         ', ' .
         Velocity::COLUMNS .
-        ' FROM velocity AS y JOIN videos AS v ON v.id = y.video_id WHERE y.region IN (SELECT value FROM json_each(?))';
+        self::FROM .
+        'velocity AS y JOIN videos AS v ON v.id = y.video_id WHERE y.region IN (SELECT value FROM json_each(?))';
     private const string ANNOUNCED =
         'SELECT c.video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at, ' .
         Restrictions::COLUMNS .
-        ' FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id WHERE c.region = ?';
+        self::FROM .
+        'catalogue AS c JOIN videos AS v ON v.id = c.video_id WHERE c.region = ?';
     private const string SEEN =
         'SELECT v.id AS video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at, ' .
         Restrictions::COLUMNS .
@@ -206,6 +245,7 @@ final class RankableVideos
         private readonly int $latest,
         private readonly int $now,
         private readonly int $mostCounted = self::MOST_COUNTED,
+        private readonly ?Rules $rules = null,
     ) {
         $this->impressions = new ImpressionStore($database);
         $this->leaveBefore = array_map(
@@ -225,6 +265,10 @@ final class RankableVideos
     {
         $learning = array_intersect($this->database->texts(self::LEARNING), array_keys($this->leaveBefore));
         foreach ($this->counted(array_diff(array_keys($this->leaveBefore), $learning), '') as $row) {
+            $ruling = $this->ruling($row, $row['region'], $row['first_observed_at'], $row['views_per_hour']);
+            if ($ruling?->factor === 0.0) {
+                continue;
+            }
             $this->lists->offer(
                 $row['region'],
                 $row['video_id'],
@@ -233,6 +277,7 @@ final class RankableVideos
                 $row['language'],
                 $row['published_at'],
                 Velocity::fromRow($row, $this->now),
+                $ruling,
             );
         }
         // In the order in which the lists are made.
@@ -259,12 +304,18 @@ final class RankableVideos
                 $row,
                 Velocity::fromRow($row, $this->now),
                 $counts[$key] ?? [],
+                $this->ruling($row, $region, $row['first_observed_at'], $row['views_per_hour']),
             );
         }
         foreach (array_diff_key($counts, $contenders) as $key => $some) {
             $id = substr($key, 1);
             foreach ($this->announced($region, ' AND c.video_id = ?', [$id]) as $row) {
-                $contenders[$key] = self::contender($row, Velocity::none($row['first_seen_at']), $some);
+                $contenders[$key] = self::contender(
+                    $row,
+                    Velocity::none($row['first_seen_at']),
+                    $some,
+                    $this->ruling($row, $region, $row['first_seen_at']),
+                );
             }
         }
         $contenders += $this->removed($region, $counts);
@@ -319,8 +370,12 @@ final class RankableVideos
         $uncounted =
             ' AND NOT EXISTS (SELECT 1 FROM velocity WHERE video_id = c.video_id AND region = c.region)';
         foreach ($this->announced($region, ($all ? '' : $uncounted) . ' ORDER BY c.video_id') as $row) {
-            if (!isset($known["#{$row['video_id']}"])) {
-                yield self::contender($row, Velocity::none($row['first_seen_at']), []);
+            if (isset($known["#{$row['video_id']}"])) {
+                continue;
+            }
+            $ruling = $this->ruling($row, $region, $row['first_seen_at']);
+            if ($ruling?->factor !== 0.0) {
+                yield self::contender($row, Velocity::none($row['first_seen_at']), [], $ruling);
             }
         }
     }
@@ -332,7 +387,7 @@ final class RankableVideos
      */
     private function counted(array $regions, string $order): Generator
     {
-        $query = $this->database->each(self::COUNTED . $order, [
+        $query = $this->database->each($this->withRules(self::COUNTED) . $order, [
             json_encode(array_values($regions), JSON_THROW_ON_ERROR),
         ]);
         foreach ($regions === [] ? [] : $query as $row) {
@@ -358,7 +413,10 @@ final class RankableVideos
     private function announced(string $region, string $condition, array $values = []): Generator
     {
         $last = null;
-        foreach ($this->database->each(self::ANNOUNCED . $condition, [$region, ...$values]) as $row) {
+        foreach (
+            $this->database->each($this->withRules(self::ANNOUNCED) . $condition, [$region, ...$values])
+            as $row
+        ) {
             /** @var Announced $row */
             if ($row['video_id'] === $last || ($row['published_at'] ?? 0) > $this->latest) {
                 continue; // Several sources may name it; one that is not published yet waits.
@@ -372,6 +430,27 @@ final class RankableVideos
                 yield $row;
             }
         }
+    }
+
+    private function withRules(string $select): string
+    {
+        return implode(($this->rules?->columns() ?? '') . self::FROM, explode(self::FROM, $select, 2));
+    }
+
+    /**
+     * What editors decided of a video, which is noted.
+     *
+     * @param array{video_id: string, channel: string, category: ?string, title?: string, described_by?: ?int, ...} $row
+     * @param int $knownSince UTC seconds
+     */
+    private function ruling(array $row, string $region, int $knownSince, float $viewsPerHour = 0.0): ?Ruling
+    {
+        $ruling = $this->rules?->of($row, $region, $knownSince, $this->now);
+        if ($ruling !== null) {
+            $this->lists->noteRuling($region, $row['video_id'], $viewsPerHour, $ruling);
+        }
+
+        return $ruling;
     }
 
     /** @param Video $row */
@@ -389,6 +468,7 @@ final class RankableVideos
         array $row,
         Velocity $velocity,
         array $counts,
+        ?Ruling $ruling = null,
         bool $isRemoved = false,
     ): Contender {
         return new Contender(
@@ -399,7 +479,8 @@ final class RankableVideos
             $velocity,
             $counts,
             $row['language'],
-            $isRemoved,
+            $isRemoved || $ruling?->factor === 0.0,
+            $ruling,
         );
     }
 }
@@ -588,11 +669,11 @@ final readonly class Generation
     ) {}
 }
 
-/** A generation would have no list for regions that have one now. */
-final class EmptyPublication extends WriterException
+/** A generation that would be wrong is not published. */
+final class NotPublished extends WriterException
 {
-    /** @param non-empty-list<string> $regions */
-    public static function of(array $regions): self
+    /** @param non-empty-list<string> $regions that would lose their lists */
+    public static function emptied(array $regions): self
     {
         return new self(
             'Nothing was published: the lists of ' .
@@ -602,27 +683,14 @@ final class EmptyPublication extends WriterException
             ExitCode::EmptyPublication,
         );
     }
-}
 
-final class ClockBackwards extends WriterException
-{
-    public static function before(int $now, int $publishedAt): self
+    public static function clockBefore(int $now, int $publishedAt): self
     {
         [$clock, $newest] = [Rfc3339::format($now), Rfc3339::format($publishedAt)];
 
         return new self(
             "Cannot publish: the clock says $clock, but the newest generation is from $newest. Correct the clock;" .
                 ' if it was wrong then and is right now, run `writer repair` once.',
-            ExitCode::ClockBackwards,
-        );
-    }
-
-    public static function beforeAllObservations(int $now, int $oldest): self
-    {
-        [$clock, $first] = [Rfc3339::format($now), Rfc3339::format($oldest)];
-
-        return new self(
-            "Cannot repair: the clock says $clock, but the first observation is from $first, so the clock is wrong. Correct it.",
             ExitCode::ClockBackwards,
         );
     }

@@ -7,7 +7,10 @@ namespace TrendVault\Writer\Ranking;
 use Closure;
 use Generator;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Time\Rfc3339;
 use TrendVault\Writer\Time\SystemClock;
+use TrendVault\Writer\WriterException;
 
 /**
  * Puts the velocities in order after a wrong clock: takes out observations of the future, and rebuilds each one
@@ -50,14 +53,18 @@ final class VelocityRepair
      *   deleted; when it throws, nothing changes
      * @return array{future_observations: int, rebuilt_velocities: int, deleted_velocities: int} what was done; a velocity is
      *   that of a video in a region
-     * @throws ClockBackwards when all observations are of the future
+     * @throws WriterException when all observations are of the future
      */
     public function repair(int $now, Closure $keep): array
     {
         $latest = $now + SystemClock::TOLERANCE_SECONDS;
         $oldest = $this->database->number('SELECT min(observed_at) FROM observations');
         if ($oldest !== null && $oldest > $latest) {
-            throw ClockBackwards::beforeAllObservations($now, $oldest);
+            [$clock, $first] = [Rfc3339::format($now), Rfc3339::format($oldest)];
+            throw new WriterException(
+                "Cannot repair: the clock says $clock, but the first observation is from $first, so the clock is wrong. Correct it.",
+                ExitCode::ClockBackwards,
+            );
         }
 
         return $this->database->transaction(function () use ($latest, $keep): array {

@@ -254,7 +254,7 @@ final readonly class MetricsReport
             return $failed;
         }
         $hidden = count($facts['not_shown']);
-        $results = $store->results();
+        $results = $facts['placed'];
 
         return implode('', [
             $failed,
@@ -263,6 +263,8 @@ final readonly class MetricsReport
                 [$facts['pins'] - $hidden, ['shown' => 'yes']],
                 [$hidden, ['shown' => 'no']],
             ]),
+            self::gauge('editorial_rules', 'Rules that are not over.', [[$facts['rules']]]),
+            self::gauge('editorial_waiting', 'Videos that wait for an editor.', [[$facts['waiting']]]),
             self::gauge('placed_impressions', 'Impressions of placed videos.', [[$results['impressions']]]),
             self::gauge('placed_clicks', 'Clicks on placed videos.', [[$results['clicks']]]),
             self::gauge(

@@ -40,6 +40,7 @@ final class HelpTest extends TestCase
                 'remove',
                 'repair',
                 'restore',
+                'rule',
                 'schema',
                 'simulate',
                 'status',

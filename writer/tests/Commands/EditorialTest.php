@@ -4,15 +4,19 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Commands;
 
+use Normalizer;
 use Override;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
+use Random\Randomizer;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Editorial\Editorial;
 use TrendVault\Writer\Editorial\EditorialFile;
 use TrendVault\Writer\Editorial\EditorialStore;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 use TrendVault\Writer\Tests\Support\ProcessResult;
@@ -24,6 +28,29 @@ final class EditorialTest extends TestCase
     SELECT video_id, placed FROM trending
     WHERE window = 'day' AND category = '' AND generation = (SELECT max(id) FROM generations) ORDER BY rank
     SQL;
+
+    /** Words, what may be glued to them, and how they may stand in a title. */
+    private const array WORDS = [
+        'sorteo' => ['s', ['sorteo', 'SORTEO', 'Sortéo', 'ＳＯＲＴＥＯ']],
+        'çekiliş' => ['i', ['çekiliş', 'ÇEKİLİŞ', 'cekilis', 'ÇEKILIŞ', 'çekılış']],
+        'straße' => ['n', ['straße', 'STRASSE', 'Strasse', 'STRAẞE']],
+        'œuvre' => ['s', ['œuvre', 'Oeuvre', 'ŒUVRE']],
+        'łódź' => ['a', ['łódź', 'LODZ', 'Łódź']],
+        'øl' => ['et', ['øl', 'ØL', 'ol']],
+        'розыгрыш' => ['и', ['розыгрыш', 'РОЗЫГРЫШ', "ро\u{301}зыгрыш"]],
+        'ещё' => ['а', ['ещё', 'еще', 'ЕЩЁ']],
+        'δωρεάν' => ['α', ['δωρεάν', 'ΔΩΡΕΑΝ', 'δωρεαν']],
+        'λόγος' => ['α', ['λόγος', 'ΛΟΓΟΣ']],
+        'مجانا' => ['ه', ['مجانا', 'مجاناً', 'مـجانا']],
+        'חינם' => ['ה', ['חינם', 'חִינָם']],
+        'मुफ़्त' => ['ी', ['मुफ़्त']],
+        '무료' => ['는', ['무료']],
+        '無料' => ['', ['無料', '本日無料です']],
+        'ガチャ' => ['', ['ガチャ', 'ｶﾞﾁｬ', '新ガチャ回']],
+        'ฟรี' => ['', ['ฟรี', 'แจกฟรีวันนี้']],
+        'free money' => ['s', ['free money', 'FREE   Money', 'free-money', 'Free! Money', 'frée “money”']],
+        'iphone 17' => ['x', ['iphone 17', 'iPhone 17']],
+    ];
 
     private Installation $installation;
     private string $file;
@@ -363,7 +390,10 @@ final class EditorialTest extends TestCase
             ", $members}";
         yield [null, 'expected a file that this user can read'];
         yield ['{"pins": [', 'expected JSON'];
-        yield ['{"pins": [], "holds": []}', 'holds: unknown, expected only $schema, removals, pins'];
+        yield [
+            '{"pins": [], "holds": []}',
+            'holds: unknown, expected only $schema, removals, pins, rules, reviews, allowed',
+        ];
         yield ["{\"pins\": [{$pin('"region": "XX", "rank": 1')}]}", 'pins[0].region: expected one of '];
         yield [
             '{"removals": [{}' . str_repeat(', {}', 1_000_000) . ']}',
@@ -406,6 +436,222 @@ final class EditorialTest extends TestCase
         $this->pin('e', '--rank', '1', '--until', Rfc3339::format(time() + 3600));
         $this->list();
         self::assertSame(38, $version());
+    }
+
+    #[Test]
+    public function a_rule_lets_a_channel_a_word_or_a_source_count_less_or_never_until_it_ends(): void
+    {
+        $until = Rfc3339::format(time() + 3600);
+        $this->ingest([['id' => 'f', 'title' => 'GRAN SORTEO!', 'views' => 20_000, 'channel' => 'Two']]);
+        self::assertSame(['f', 'a', 'b', 'c', 'd', 'e'], $this->list());
+        $this->rule('--word', 'sorteo', '--factor', '0.3', '--until', $until, '--public');
+        self::assertSame(['a', 'b', 'c', 'f', 'd', 'e'], $this->list());
+        self::assertSame(
+            '{"f":{"factor":0.3,"reason":"too many"}}',
+            $this->installation->value('SELECT rules FROM explanations ORDER BY generation DESC LIMIT 1'),
+        );
+        self::assertStringContainsString(
+            'A rule multiplies its scores with 0.3: too many',
+            $this->installation->run(['explain', 'GB', 'f'])->output,
+        );
+        self::assertStringContainsString(
+            "rule     × 0.3 for word sorteo, until $until: too many\n",
+            $this->installation->run(['editorial'])->output,
+        );
+
+        $this->rule('--channel', 'One & Co', '--until', $until);
+        self::assertSame(['f'], $this->list());
+        self::assertStringContainsString(
+            'In no list of GB: a rule keeps it out',
+            $this->installation->run(['explain', 'GB', 'a'])->output,
+        );
+        $this->rule('--channel', 'One & Co', '--end');
+        $this->rule('--word', 'sorteo', '--until', Rfc3339::format(time() - 1));
+        self::assertSame(['f', 'a', 'b', 'c', 'd', 'e'], $this->list());
+        self::assertSame(ExitCode::Usage, $this->writer('rule', '--channel', 'One & Co', '--end'));
+        self::assertSame(ExitCode::Usage, $this->writer('rule', '--until', $until));
+    }
+
+    #[Test]
+    public function a_rule_may_be_tried_first_and_says_what_enters_leaves_and_moves(): void
+    {
+        $this->list();
+        $before = file_get_contents($this->file);
+        $tried = $this->installation->run([
+            ...['rule', '--channel', 'Two', '--reason', 'spam', '--dry-run'],
+            ...['--until', Rfc3339::format(time() + 3600)],
+        ]);
+        self::assertSame("No list would change.\n", $tried->output);
+        $this->ingest([['id' => 'f', 'views' => 8500, 'channel' => 'Two', 'category' => 'Music']]);
+        $tried = $this->installation->run([
+            ...['rule', '--channel', 'Two', '--reason', 'spam', '--dry-run'],
+            ...['--until', Rfc3339::format(time() + 3600)],
+        ]);
+
+        self::assertStringContainsString("GB day: leaves 2 f\n", $tried->output);
+        self::assertStringContainsString("GB day: moves 3 to 2 b\n", $tried->output);
+        self::assertStringNotContainsString('GB day: moves 1', $tried->output);
+        self::assertSame($before, file_get_contents($this->file));
+        self::assertSame(['a', 'f', 'b', 'c', 'd', 'e'], $this->list());
+    }
+
+    #[Test]
+    public function what_is_new_in_a_market_under_review_waits_until_it_is_allowed_or_its_time_is_over(): void
+    {
+        $review = static fn(string $then, int $hours): string => json_encode(
+            [
+                'reviews' => [
+                    [
+                        'region' => 'GB',
+                        'since' => Rfc3339::format(time() - 3 * 3600),
+                        'hours' => $hours,
+                        'after' => $then,
+                        'reason' => 'law',
+                    ],
+                ],
+            ],
+            JSON_THROW_ON_ERROR,
+        );
+        $this->list();
+        $this->ingest([['id' => 'old', 'views' => 300, 'observed_at' => NdjsonLine::ago(4 * 3600)]]);
+        foreach (['enter', 'stay-out'] as $then) {
+            file_put_contents($this->file, $review($then, 2));
+            self::assertSame(['old'], $this->list(), $then);
+        }
+        self::assertStringContainsString(
+            ', then stays out: A title (One & Co)',
+            $this->installation->run(['editorial'])->output,
+        );
+        self::assertStringContainsString(
+            'trendvault_writer_editorial_waiting 5',
+            $this->installation->run(['status', '--prometheus'])->output,
+        );
+        self::assertSame(ExitCode::Ok, $this->writer('allow', 'b', '--by', 'Ana'));
+        self::assertSame(['b', 'old'], $this->list());
+        $this->pin('c', '--rank', '2', '--until', Rfc3339::format(time() + 3600));
+        self::assertSame(['b', 'c', 'old'], $this->list());
+        self::assertSame(ExitCode::Ok, $this->writer('allow', '--channel', 'One & Co'));
+        self::assertSame(['a', 'c', 'b', 'old', 'd', 'e'], $this->list());
+    }
+
+    #[Test]
+    public function after_a_reviews_time_new_videos_enter_or_stay_out_as_it_says(): void
+    {
+        $this->ingest([['id' => 'g', 'views' => 300, 'observed_at' => NdjsonLine::ago(3 * 3600)]]);
+        $review = [
+            'region' => 'GB',
+            'since' => Rfc3339::format(time() - 24 * 3600),
+            'hours' => 2,
+            'reason' => 'law',
+        ];
+        foreach (['enter' => ['g'], 'stay-out' => []] as $then => $list) {
+            file_put_contents($this->file, json_encode(['reviews' => [[...$review, 'after' => $then]]]));
+            self::assertSame($list, $this->list(), $then);
+        }
+        self::assertStringContainsString(
+            'waits    video a in GB',
+            $this->installation->run(['editorial'])->output,
+        );
+        self::assertStringNotContainsString(
+            'waits    video g',
+            $this->installation->run(['editorial'])->output,
+        );
+    }
+
+    #[Test]
+    public function a_word_is_found_as_a_whole_one_in_any_case_and_with_any_accents(): void
+    {
+        $draws = Draws::randomizer();
+        $cases = [];
+        foreach (self::WORDS as $word => [$glued, $forms]) {
+            foreach ($forms as $form) {
+                $cases[] = [$word, $form, $form === $word ? $glued : ''];
+            }
+        }
+        for ($draw = 0; $draw < Draws::count(usual: 300, long: 20_000); $draw++) {
+            [$word, $form, $glued] = $cases[$draws->getInt(0, count($cases) - 1)];
+            $form = match ($draws->getInt(0, 4)) {
+                0 => Normalizer::normalize($form, Normalizer::FORM_D),
+                1 => str_contains(mb_strtoupper($form), 'I') ? $form : mb_strtoupper($form),
+                2 => mb_substr($form, 0, 1) . "\u{200b}" . mb_substr($form, 1),
+                default => $form,
+            };
+            [$before, $after] = [self::drawTitle($draws), self::drawTitle($draws)];
+            $isFound = fn(string $text): bool => $this->hasRule($word, $text);
+            $hint = Draws::hint() . " $word in $before $form $after";
+            self::assertTrue($isFound("$before $form $after"), $hint);
+            self::assertTrue($isFound("$before – “{$form}”!$after"), $hint);
+            self::assertFalse($isFound("$before $after"), $hint);
+            if ($glued !== '') {
+                self::assertFalse($isFound("$before $form$glued $after"), $hint);
+                self::assertFalse($isFound("$before $glued$form $after"), $hint);
+            }
+        }
+    }
+
+    #[Test]
+    public function letters_that_a_mark_makes_others_are_not_taken_for_one_another(): void
+    {
+        foreach (['мой' => 'мои', 'が' => 'か', 'กิน' => 'กน', 'कुल' => 'कल', 'o' => 'oo'] as $word => $other) {
+            self::assertFalse($this->hasRule($word, "x $other x"), $word);
+            self::assertFalse($this->hasRule($other, "x $word x"), $word);
+        }
+        self::assertFalse($this->hasRule('ـ', 'x y'));
+    }
+
+    private static function drawTitle(Randomizer $draws): string
+    {
+        $words = [
+            'Live',
+            'Über',
+            'новости',
+            'ニュース',
+            '今日',
+            'أخبار',
+            'समाचार',
+            'ข่าว',
+            '뉴스',
+            '🎁',
+            '4',
+            'd’art',
+        ];
+        $picked = [];
+        for ($count = $draws->getInt(0, 3); $count > 0; $count--) {
+            $picked[] = $words[$draws->getInt(0, count($words) - 1)];
+        }
+
+        return implode(' ', $picked);
+    }
+
+    private function hasRule(string $word, string $title): bool
+    {
+        $rule = ['word' => $word, 'factor' => 0, 'until' => '2999-01-01T00:00:00Z', 'reason' => 'r'];
+        $rules = Editorial::read(json_encode(['rules' => [$rule]], JSON_THROW_ON_ERROR), null, 0)->rulesAt(
+            0,
+            [],
+        );
+        $video = ['video_id' => 'a', 'channel' => 'b', 'category' => null, 'title' => $title];
+
+        return $rules?->of($video, 'GB', 0, 0) !== null;
+    }
+
+    /** @param list<array<string, mixed>> $lines */
+    private function ingest(array $lines): void
+    {
+        $filled = array_map(
+            static fn(array $line): array => ['observed_at' => NdjsonLine::ago(60), ...$line],
+            $lines,
+        );
+        self::assertSame(
+            ExitCode::Ok,
+            $this->installation->run(['ingest', '-'], NdjsonLine::many($filled))->exitCode,
+        );
+    }
+
+    private function rule(string ...$options): void
+    {
+        $result = $this->installation->run(['rule', '--reason', 'too many', ...array_values($options)]);
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
     }
 
     private function pin(string $video, string ...$options): void

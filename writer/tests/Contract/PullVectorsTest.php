@@ -10,7 +10,6 @@ use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Pull\Settlement;
 use TrendVault\Writer\Sources\Edge\ClosedMinutes;
 use TrendVault\Writer\Sources\Edge\KeyRing;
-use TrendVault\Writer\Sources\Edge\PullSignature;
 
 final class PullVectorsTest extends TestCase
 {
@@ -29,13 +28,7 @@ final class PullVectorsTest extends TestCase
 
         self::assertSame(
             ['Signature-Input' => $vector['signature_input'], 'Signature' => $vector['signature']],
-            PullSignature::fields(
-                KeyRing::read(implode($entries)),
-                $vector['path'],
-                $vector['query'],
-                $created,
-                $nonce,
-            ),
+            KeyRing::read(implode($entries))->sign($vector['path'], $vector['query'], $created, $nonce),
         );
     }
 

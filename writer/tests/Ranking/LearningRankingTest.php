@@ -9,6 +9,7 @@ use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\Editorial\Editorial;
 use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Ranking\ClickModel;
 use TrendVault\Writer\Ranking\CountedImpressions;
@@ -28,6 +29,8 @@ final class LearningRankingTest extends TestCase
     SELECT rank, video_id, score FROM trending
     WHERE generation = ? AND region = 'GB' AND window = 'day' AND category = '' ORDER BY rank
     SQL;
+
+    private const array RULE = ['until' => '2999-01-01T00:00:00Z', 'reason' => 'a test'];
 
     private Database $database;
 
@@ -195,6 +198,39 @@ final class LearningRankingTest extends TestCase
             unset($scores[$id]);
 
             self::assertSame($scores, array_column($this->publish(0.0), 'score', 'video_id'));
+        }
+    }
+
+    #[Test]
+    public function a_rule_changes_the_scores_of_its_videos_by_its_factor_and_no_others(): void
+    {
+        $this->observe(60);
+        $this->visitAll($this->publish(), mt_rand(10, 3000));
+        $this->catalogue('announced', 'GB');
+        $this->see('GB', 'announced', 2, 200, 30);
+        $this->catalogue('unknown', 'GB');
+        $scores = array_column($this->publish(0.0), 'score', 'video_id');
+        $ids = array_unique([...array_rand($scores, 5), 'announced', 'unknown']);
+        foreach ([0.0, 0.25] as $factor) {
+            $rules = [];
+            foreach ($ids as $id) {
+                $channel = $this->database->text('SELECT channel FROM videos WHERE id = ?', [$id]);
+                $rules[] = ['channel' => $channel, 'factor' => $factor, ...self::RULE];
+            }
+            $file = json_encode(['rules' => $rules], JSON_THROW_ON_ERROR);
+            $ruled = Editorial::read($file, null, self::NOON)->rulesAt(self::NOON, []);
+            $publisher = new RankingPublisher($this->database, rules: $ruled);
+            $list = $this->database->rows(self::LIST, [$publisher->publish(self::NOON)->id]);
+            $expected = $scores;
+            foreach ($ids as $id) {
+                $expected[$id] *= $factor;
+            }
+            $expected = array_filter($expected);
+            $found = array_column($list, 'score', 'video_id');
+            ksort($expected);
+            ksort($found);
+
+            self::assertSame($expected, $found, Draws::hint());
         }
     }
 

@@ -46,6 +46,14 @@ test("who placed a video is said in place of a score, and nothing of the limit b
   expect(said({ place: { ...placed, placed_by: "editor" } }, "cs")[0]).toEndWith(" Výběr redakce.");
 });
 
+test("a rule is said in place of what a score counts, with its reason where that is public", () => {
+  const rule = { factor: 0.3, reason: "Too many" };
+  expect(said({ rule })[0]).toBe(
+    "Place 1 of 200. By a rule of this site, 30% of its score counts. (Too many)",
+  );
+  expect(said({ rule: { ...rule, reason: null } }, "cs")[0]).toEndWith(" se počítá 30\u00a0% jeho skóre.");
+});
+
 test("one is said as one, of what was counted and of what was seen", () => {
   const counts = { ...(example.counts as NonNullable<typeof example.counts>), views: 1 };
   expect(said({ counts })[1]).toStartWith("1 view so far, ");

@@ -45,6 +45,11 @@ function reason(explanation: Explanation, place: Place, words: Words): string {
   const placed = placementText(place, messages);
   if (placed !== null) return `${placed}.`;
   if (place.is_explored) return messages.whyExplored;
+  const { rule } = explanation;
+  if (rule !== undefined) {
+    const said = fill(messages.whyRule, { share: words.formats.percent(rule.factor) });
+    return rule.reason === null ? said : `${said} (${rule.reason})`;
+  }
   if (place.score_unit === "mixed") return messages.whyMixed;
   if (place.score_unit === "clicks") return messages.whyClicks;
   return explanation.counts === null ? "" : expectation("expected", place.score, explanation, words);

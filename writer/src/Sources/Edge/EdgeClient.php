@@ -111,7 +111,7 @@ final readonly class EdgeClient
         $created = $this->clock->now()->getTimestamp();
         $response = $this->client->request('GET', "$this->url$path$query", [
             'headers' => [
-                ...PullSignature::fields($this->keys, $path, $query, $created, bin2hex(random_bytes(16))),
+                ...$this->keys->sign($path, $query, $created, bin2hex(random_bytes(16))),
                 'Accept' => 'application/json',
                 'Accept-Encoding' => 'gzip', // said by us, so that the client does not unpack without a bound
             ],
@@ -161,47 +161,15 @@ final readonly class EdgeClient
     }
 }
 
-/** Signs a request as contract/request-signatures.ts says: HTTP Message Signatures (RFC 9421) with hmac-sha256. */
-final readonly class PullSignature
-{
-    private const string COMPONENTS = '("@method" "@path" "@query")';
-
-    /**
-     * @param string $query with its question mark, as it is sent; or empty
-     * @param int $created UTC seconds
-     * @param string $nonce 16 to 64 characters of base64url, other ones for every request
-     * @return array<string, string> the two fields
-     */
-    public static function fields(
-        KeyRing $ring,
-        string $path,
-        string $query,
-        int $created,
-        string $nonce,
-    ): array {
-        $parameters =
-            self::COMPONENTS .
-            ";created=$created;nonce=\"$nonce\";keyid=\"$ring->keyId\";alg=\"hmac-sha256\"";
-        $base = implode("\n", [
-            '"@method": GET',
-            "\"@path\": $path",
-            '"@query": ' . ($query === '' ? '?' : $query),
-            "\"@signature-params\": $parameters",
-        ]);
-        $mac = base64_encode(hash_hmac('sha256', $base, $ring->key, true));
-
-        return ['Signature-Input' => "pull=$parameters", 'Signature' => "pull=:$mac:"];
-    }
-}
-
 /** Reads VIEWS_KEYS, "k2:<base64url>,k1:<base64url>", as contract/keys.ts does. The first key signs. */
 final readonly class KeyRing
 {
     private const string ENTRY = '/^([A-Za-z0-9]{1,16}):([A-Za-z0-9_-]+)$/D';
     /** As long as the output of SHA-256 (RFC 2104, section 3). */
     private const int SHORTEST_BYTES = 32;
+    private const string COMPONENTS = '("@method" "@path" "@query")';
 
-    private function __construct(public string $keyId, #[SensitiveParameter] public string $key) {}
+    private function __construct(private string $keyId, #[SensitiveParameter] private string $key) {}
 
     /** @throws SourceFailure that does not quote the key */
     public static function read(#[SensitiveParameter] string $text): self
@@ -217,6 +185,30 @@ final readonly class KeyRing
             : throw SourceFailure::because(
                 'Cannot read VIEWS_KEYS: expected id:key, a key id of 1 to 16 letters or digits and base64url of at least 32 random bytes, as the edge has it.',
             );
+    }
+
+    /**
+     * Signs a request (RFC 9421).
+     *
+     * @param string $query with its question mark, as it is sent; or empty
+     * @param int $created UTC seconds
+     * @param string $nonce 16 to 64 characters of base64url, other ones for every request
+     * @return array<string, string> the two fields
+     */
+    public function sign(string $path, string $query, int $created, string $nonce): array
+    {
+        $parameters =
+            self::COMPONENTS .
+            ";created=$created;nonce=\"$nonce\";keyid=\"$this->keyId\";alg=\"hmac-sha256\"";
+        $base = implode("\n", [
+            '"@method": GET',
+            "\"@path\": $path",
+            '"@query": ' . ($query === '' ? '?' : $query),
+            "\"@signature-params\": $parameters",
+        ]);
+        $mac = base64_encode(hash_hmac('sha256', $base, $this->key, true));
+
+        return ['Signature-Input' => "pull=$parameters", 'Signature' => "pull=:$mac:"];
     }
 }
 

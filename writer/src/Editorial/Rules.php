@@ -1,0 +1,241 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Editorial;
+
+use Normalizer;
+use TrendVault\Writer\Database\RemovalKind;
+
+/**
+ * What editors count less or keep out, and what waits for them: what of it is about a video.
+ *
+ * A word of a rule is in a title where the same letters stand there as whole words, without regard to case, accents,
+ * punctuation and invisible characters (docs/editorial.md says it to operators).
+ *
+ * @import-type Rule from Editorial
+ * @import-type Review from Editorial
+ */
+final class Rules
+{
+    /** What the scripts that put no spaces between words are written in. */
+    private const string SPACELESS = '\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}';
+    private const string WORDS =
+        '/[' .
+        self::SPACELESS .
+        '][' .
+        self::SPACELESS .
+        '\p{M}]*|(?:(?![' .
+        self::SPACELESS .
+        '])[\p{L}\p{M}\p{N}])+/u';
+    private const string INVISIBLE = '/[\p{Cf}\x{640}\x{fe00}-\x{fe0f}]+/u';
+    /** Elsewhere a mark makes another letter: vowels of Thai and of India's scripts, Japanese voicing, й. */
+    private const string ACCENTS = '/(?<=[\p{Latin}\p{Greek}\p{Arabic}\p{Hebrew}])\p{Mn}+|(?<=\p{Cyrillic})[\x{300}\x{301}]+|(?<=е)\x{308}/u';
+    /** Letters that Unicode does not decompose. */
+    private const array PLAIN = [
+        'ı' => 'i',
+        'ø' => 'o',
+        'ł' => 'l',
+        'đ' => 'd',
+        'ħ' => 'h',
+        'ŧ' => 't',
+        'ð' => 'd',
+        'þ' => 'th',
+        'æ' => 'ae',
+        'œ' => 'oe',
+    ];
+
+    /**
+     * By kind, and by "#" and name. A phrase is what a title has to contain: several words, or of a script without spaces.
+     *
+     * @var array<string, array<string, Ruling>>
+     */
+    private array $named = ['channel' => [], 'source' => [], 'word' => [], 'phrase' => []];
+    /** @var array<string, true> videos and channels that need not wait: kind, "#" and name */
+    private array $allowed = [];
+    /** @var array<int, ?Ruling> by the id of a source */
+    private array $bySource = [];
+
+    /**
+     * @param list<Rule> $rules that are in force
+     * @param list<Review> $reviews
+     * @param list<array{RemovalKind, string, ...}> $allowed
+     * @param list<Pin> $pins what is pinned in a region does not wait there
+     * @param array<int, string> $sources names by id
+     */
+    public function __construct(
+        array $rules,
+        private readonly array $reviews,
+        array $allowed,
+        array $pins,
+        array $sources,
+    ) {
+        foreach ($rules as $rule) {
+            $this->addRule($rule);
+        }
+        foreach ($sources as $id => $name) {
+            $this->bySource[$id] = $this->ofSource($name);
+        }
+        foreach ($allowed as [$kind, $name]) {
+            $this->allowed["$kind->value#$name"] = true;
+        }
+        foreach ($pins as $pin) {
+            $this->allowed["$pin->region#$pin->videoId"] = true;
+        }
+    }
+
+    /** What else than its channel, category and times has to be read of a video, of the table v: SQL. */
+    public function columns(): string
+    {
+        return ($this->named['word'] === [] && $this->named['phrase'] === [] ? '' : ', v.title') .
+            ($this->named['source'] === [] ? '' : ', v.described_by');
+    }
+
+    /**
+     * The strictest of what is about a video.
+     *
+     * @param array{video_id: string, channel: string, category: ?string, title?: string, described_by?: ?int, ...} $video
+     * @param int $knownSince UTC seconds: when it was first counted in the region, or first known where nobody counts it
+     * @param int $now UTC seconds
+     */
+    public function of(array $video, string $region, int $knownSince, int $now): ?Ruling
+    {
+        $found = $this->named['channel']["#{$video['channel']}"] ?? null;
+        if (isset($video['described_by'])) {
+            $found = Ruling::stricter($found, $this->bySource[$video['described_by']] ?? null);
+        }
+        if (isset($video['title'])) {
+            $found = Ruling::stricter($found, $this->ofTitle($video['title']));
+        }
+
+        return $found?->factor === 0.0
+            ? $found
+            : $this->waiting($video, $region, $knownSince, $now) ?? $found;
+    }
+
+    /** A text with a space around each word, as words are compared. */
+    public static function comparable(string $text): string
+    {
+        if (preg_match('/[^\x00-\x7f]/', $text) === 1) {
+            $decomposed = Normalizer::normalize($text, Normalizer::FORM_KD);
+            $folded = mb_convert_case((string) $decomposed, MB_CASE_FOLD, 'UTF-8');
+            $visible = (string) preg_replace(self::INVISIBLE, '', $folded);
+            $plain = strtr((string) preg_replace(self::ACCENTS, '', $visible), self::PLAIN);
+            $text = (string) Normalizer::normalize($plain);
+        } else {
+            $text = strtolower($text);
+        }
+        preg_match_all(self::WORDS, $text, $words);
+
+        return ' ' . implode(' ', $words[0]) . ' ';
+    }
+
+    /** @param Rule $rule */
+    private function addRule(array $rule): void
+    {
+        $ruling = new Ruling($rule['factor'], $rule['isPublic'] ? $rule['reason'] : null);
+        [$kind, $key] = [$rule['kind'], "#{$rule['name']}"];
+        if ($kind === 'word') {
+            $words = trim(self::comparable($rule['name']));
+            $edge = static fn(string $at): string => preg_match("/$at/u", $words) === 1 ? '' : ' ';
+            $text = $edge('^[' . self::SPACELESS . ']') . $words . $edge('[' . self::SPACELESS . ']\p{M}*$');
+            [$kind, $key] =
+                $text !== " $words " || str_contains($words, ' ')
+                    ? ['phrase', "#$text"]
+                    : ['word', "#$words"];
+        }
+        if ($key === '#') {
+            return; // nothing but characters that are not compared
+        }
+        $known = $this->named[$kind][$key] ?? $ruling;
+        $this->named[$kind][$key] = $ruling->factor < $known->factor ? $ruling : $known;
+    }
+
+    /** A rule may name all sources of a kind or host: peertube, peertube:tube.example. */
+    private function ofSource(string $name): ?Ruling
+    {
+        $found = null;
+        foreach ($this->named['source'] as $key => $ruling) {
+            $named = substr($key, 1);
+            if ($name === $named || str_starts_with($name, "$named:") || str_starts_with($name, "$named#")) {
+                $found = Ruling::stricter($found, $ruling);
+            }
+        }
+
+        return $found;
+    }
+
+    private function ofTitle(string $title): ?Ruling
+    {
+        $text = self::comparable($title);
+        $found = null;
+        foreach ($this->named['word'] === [] ? [] : explode(' ', $text) as $word) {
+            $found = Ruling::stricter($found, $this->named['word']["#$word"] ?? null);
+        }
+        foreach ($this->named['phrase'] as $phrase => $ruling) {
+            if (str_contains($text, substr($phrase, 1))) {
+                $found = Ruling::stricter($found, $ruling);
+            }
+        }
+
+        return $found;
+    }
+
+    /** @param array{video_id: string, channel: string, category: ?string, ...} $video */
+    private function waiting(array $video, string $region, int $knownSince, int $now): ?Ruling
+    {
+        $found = null;
+        foreach ($this->reviews as $review) {
+            if (
+                $review['region'] !== $region ||
+                $knownSince <= $review['since'] ||
+                ($review['category'] !== null && $review['category'] !== $video['category'])
+            ) {
+                continue;
+            }
+            $ends = $knownSince + 3600 * $review['hours'];
+            if ($ends > $now || !$review['enters']) {
+                $found = new Ruling(0.0, null, $ends, $review['enters']);
+            }
+        }
+        $isAllowed =
+            $found !== null &&
+            (isset($this->allowed["video#{$video['video_id']}"]) ||
+                isset($this->allowed["channel#{$video['channel']}"]) ||
+                isset($this->allowed["$region#{$video['video_id']}"]));
+
+        return $isAllowed ? null : $found;
+    }
+}
+
+/** What editors decided of a video's score: a factor, 0 for one that is in no list. */
+final readonly class Ruling
+{
+    /**
+     * @param ?string $reason for everybody; null where it is the editors' own
+     * @param ?int $waitsUntil UTC seconds: how long it waits for an editor; null where a rule decided
+     * @param bool $enters whether it is in the lists from then on
+     */
+    public function __construct(
+        public float $factor,
+        public ?string $reason,
+        private ?int $waitsUntil = null,
+        private bool $enters = false,
+    ) {}
+
+    public static function stricter(?self $one, ?self $other): ?self
+    {
+        return $one === null || ($other !== null && $other->factor < $one->factor) ? $other : $one;
+    }
+
+    /** @return array<string, mixed> as explanations store it */
+    public function facts(): array
+    {
+        $review =
+            $this->waitsUntil === null
+                ? []
+                : ['review_until' => $this->waitsUntil, 'enters' => $this->enters];
+
+        return ['factor' => $this->factor, 'reason' => $this->reason, ...$review];
+    }
+}
