@@ -485,7 +485,7 @@ describe("the reference of the API", () => {
     const html = await (await origin.ask("/docs")).text();
     const paths = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? "");
     expect(paths.filter((path) => !path.startsWith("/assets/"))).toEqual(["/openapi.json"]);
-    expect(paths.length).toBe(5);
+    expect(paths.length).toBe(7);
     for (const path of paths) {
       const asset = await origin.ask(path);
       expect([path, asset.status]).toEqual([path, 200]);
