@@ -51,6 +51,7 @@ const trendingPageExample: TrendingPage = {
       title: "How a lighthouse works",
       channel: "Harbour Films",
       category: "Education",
+      language: "en",
       published_at: "2026-11-20T18:30:00Z",
       duration_seconds: 612,
       score: 182340.5,

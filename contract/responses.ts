@@ -108,6 +108,7 @@ const TrendingItem = z
     title: z.string(),
     channel: z.string(),
     category: z.string().nullable(),
+    language: z.string().optional().meta({ description: "BCP 47; only where it is known" }),
     published_at: time.nullable(),
     duration_seconds: z.int().min(0).optional().meta({ description: "Only where it is known" }),
     live: z.enum(["scheduled", "now"]).optional().meta({ description: "Only of what is on air, or will be" }),

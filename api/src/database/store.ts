@@ -366,6 +366,7 @@ export type ListRow = {
   title: string;
   channel: string;
   category: string | null;
+  language: string | null;
   published_at: number | null;
   duration_seconds: number | null;
   thumb_base: string;
@@ -414,7 +415,7 @@ const chartJoin =
 function rowsSql(expectedViews: string, isHidden: IsHidden, isChart: boolean): string {
   const [columns, join] = isChart ? [chartColumns, chartJoin] : ["", ""];
   return `SELECT rank, trending.video_id, score, ${expectedViews} AS expected_views, trending.views, views_per_hour, previous_views_per_hour,
-    title, channel, videos.category AS category, published_at, duration_seconds, thumb_base, url, previous_rank,
+    title, channel, videos.category AS category, language, published_at, duration_seconds, thumb_base, url, previous_rank,
     ((${isHidden.at("?7")}) OR ${isHidden.placed.isOver("?7")}) AS hidden,
     ${isHidden.placed.column("placed")} AS placed, ${isHidden.placed.column("placed_until")} AS placed_until,
     ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until,

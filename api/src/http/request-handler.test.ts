@@ -56,6 +56,7 @@ describe("a request", () => {
       title: "Title of video1",
       channel: "Channel of video1",
       category: null,
+      language: "en",
       published_at: "2026-11-19T10:40:00Z",
       duration_seconds: 212,
       score: 30001.2,

@@ -174,6 +174,7 @@ export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["it
     title: row.title,
     channel: row.channel,
     category: row.category,
+    ...(row.language !== null && { language: row.language }),
     published_at: formatTimeOrNull(row.published_at),
     ...(row.duration_seconds !== null && { duration_seconds: row.duration_seconds }),
     ...(row.live !== null && row.live !== "recorded" && { live: row.live }),

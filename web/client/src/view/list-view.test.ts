@@ -135,6 +135,14 @@ test("a title without a https address is no link", () => {
   }
 });
 
+test("a title says its language, when that is not the list's", () => {
+  const langOf = (language: string | undefined) =>
+    show(listOf([itemWith({ language })]))
+      .querySelector(".title")
+      ?.getAttribute("lang");
+  expect(["he", "en", undefined].map(langOf)).toEqual(["he", null, null]);
+});
+
 test("a sparkline has a gap where nothing was counted, and is left out when there is nothing to draw", () => {
   const lines = (sparkline: (number | null)[]) =>
     show(listOf([itemWith({ sparkline })]))

@@ -61,7 +61,7 @@ function itemView(item: ListItem, options: ItemOptions): ViewElement {
       "div",
       { class: "text", part: "text" },
       placed === null ? null : h("p", { class: "placed", part: "placed" }, placed),
-      titleView(item),
+      titleView(item, options),
       h("p", { class: "channel", part: "channel", dir: "auto" }, item.channel),
       whyView(item, options),
     ),
@@ -117,8 +117,9 @@ function parseUrl(text: string): URL | null {
   }
 }
 
-function titleView({ title, url }: ListItem): ViewElement {
-  const attributes = { class: "title", part: "title", dir: "auto" };
+function titleView({ title, url, language }: ListItem, { formats }: ItemOptions): ViewElement {
+  const lang = language === formats.language ? null : language;
+  const attributes = { class: "title", part: "title", dir: "auto", lang };
   if (url === null || !url.startsWith("https://")) return h("h2", attributes, title);
   return h("h2", attributes, h("a", { class: "link", part: "link", href: url }, title));
 }
