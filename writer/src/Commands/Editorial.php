@@ -62,6 +62,7 @@ final class Editorial extends WriterCommand
                     ? ''
                     : ", sponsored by {$pin->sponsor['name']}, paid by {$pin->sponsor['paid_by']}") .
                 self::why($pin->reason, $pin->by) .
+                self::results($store->results($pin)) .
                 match (true) {
                     $isOver => ' — over',
                     $hidden !== null => " — not shown: $hidden",
@@ -97,19 +98,9 @@ final class Editorial extends WriterCommand
         if (count($waiting) > self::MOST_WAITING) {
             $lines[] = 'waits    ' . (count($waiting) - self::MOST_WAITING) . ' more';
         }
-        [
-            'ranks' => $ranks,
-            'impressions' => $seen,
-            'clicks' => $clicks,
-            'model_clicks' => $model,
-        ] = $store->results();
-        if ($ranks > 0) {
-            $lines[] = sprintf(
-                'Placed videos got %s clicks of %s impressions; in the order of scores %s are expected.',
-                number_format($clicks),
-                number_format($seen),
-                number_format($model),
-            );
+        $all = self::results($store->results());
+        if ($all !== '') {
+            $lines[] = "All placed videos$all.";
         }
         $context->write(implode("\n", $lines) . "\n");
 
@@ -149,6 +140,19 @@ final class Editorial extends WriterCommand
                     : ['What it says of an erased name is left out: take it out there, too.'],
             ],
         ];
+    }
+
+    /** @param array{ranks: int, impressions: float, clicks: float, model_clicks: float} $results */
+    private static function results(array $results): string
+    {
+        ['impressions' => $impressions, 'clicks' => $clicks, 'model_clicks' => $model] = $results;
+        $got = number_format($clicks) . ' clicks of ' . number_format($impressions) . ' impressions';
+
+        return match (true) {
+            $impressions <= 0.0 => '',
+            $model <= 0.0 => " — got $got",
+            default => " — got $got; in the order of scores " . number_format($model) . ' are expected',
+        };
     }
 
     private static function why(string $reason, ?string $by): string

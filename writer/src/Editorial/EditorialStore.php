@@ -49,7 +49,7 @@ final readonly class EditorialStore
     SQL;
     private const string RESULTS = <<<'SQL'
     SELECT count(*) AS ranks, total(impressions) AS impressions, total(clicks) AS clicks, total(model_clicks) AS model_clicks
-    FROM placed_ranks
+    FROM placed_ranks WHERE ?1 IS NULL OR (region, window, category, video_id) = (?1, ?2, ?3, ?4)
     SQL;
 
     public function __construct(private Database $database) {}
@@ -207,11 +207,21 @@ final readonly class EditorialStore
         return $rows;
     }
 
-    /** @return array{ranks: int, impressions: float, clicks: float, model_clicks: float} of all placed videos, as long as they are kept */
-    public function results(): array
+    /**
+     * What a pin brought as long as that is kept, and what the model expects at its impressions without it.
+     *
+     * @param ?Pin $pin null for all
+     * @return array{ranks: int, impressions: float, clicks: float, model_clicks: float}
+     */
+    public function results(?Pin $pin = null): array
     {
         /** @var array{ranks: int, impressions: float, clicks: float, model_clicks: float} $row */
-        $row = $this->database->row(self::RESULTS);
+        $row = $this->database->row(self::RESULTS, [
+            $pin?->region,
+            $pin?->window,
+            $pin?->category,
+            $pin?->videoId,
+        ]);
 
         return $row;
     }
@@ -265,13 +275,13 @@ final readonly class EditorialStore
         /** @var stdClass $file */
         $file = json_decode($text);
         $isWhole = true;
-        foreach (['removals', 'pins'] as $list) {
+        foreach (['removals', 'pins', 'rules', 'allowed'] as $list) {
             /** @var list<stdClass> $entries */
             $entries = $file->$list ?? [];
             $kept = array_filter(
                 $entries,
                 static fn(stdClass $entry): bool => !$erasures->hasVideo((string) ($entry->video ?? '')) &&
-                    !$erasures->hasChannel((string) ($entry->channel ?? '')),
+                    !$erasures->hasChannel((string) ($entry->channel ?? ($entry->word ?? ''))),
             );
             if (count($kept) !== count($entries)) {
                 [$file->$list, $isWhole] = [array_values($kept), false];

@@ -145,6 +145,28 @@ final class EditorialTest extends TestCase
     }
 
     #[Test]
+    public function what_each_pin_brought_is_told_beside_what_the_order_of_scores_would_have(): void
+    {
+        $until = Rfc3339::format(time() + 3600);
+        $this->pin('e', '--rank', '2', '--until', $until);
+        $this->pin('d', '--rank', '1', '--until', $until);
+        $this->list();
+        $database = Database::openForWriting($this->installation->database);
+        $count = 'UPDATE placed_ranks SET impressions = ?, clicks = ?, model_clicks = ? WHERE video_id = ?';
+        $database->run($count, [300, 12, 9.4, 'e']);
+        $database->run($count, [2000, 50, 0, 'd']);
+        $said = $this->installation->run(['editorial'])->output;
+
+        $known = ' — got 12 clicks of 300 impressions; in the order of scores 9 are expected';
+        self::assertMatchesRegularExpression("/^pinned   video e .*$known$/m", $said);
+        self::assertMatchesRegularExpression(
+            '/^pinned   video d .* — got 50 clicks of 2,000 impressions$/m',
+            $said,
+        );
+        self::assertStringContainsString('All placed videos — got 62 clicks of 2,300 impressions', $said);
+    }
+
+    #[Test]
     public function a_pin_that_is_over_places_nothing(): void
     {
         $pin = [

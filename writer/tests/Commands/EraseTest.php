@@ -150,6 +150,21 @@ final class EraseTest extends PublicationTestCase
                 ['video' => 'kept', 'reason' => 'spam'],
             ],
             'pins' => [[...$pin, 'until' => '2099-01-01T00:00:00Z', 'reason' => 'why']],
+            'rules' => [
+                [
+                    'channel' => self::CHANNEL,
+                    'factor' => 0.5,
+                    'until' => '2099-01-01T00:00:00Z',
+                    'reason' => 'why',
+                ],
+                [
+                    'word' => self::CHANNEL,
+                    'factor' => 0,
+                    'until' => '2099-01-01T00:00:00Z',
+                    'reason' => 'why',
+                ],
+            ],
+            'allowed' => [['channel' => self::CHANNEL], ['video' => self::ID]],
         ];
         file_put_contents($file, json_encode($decisions, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE));
         $this->send(300);
