@@ -23,6 +23,8 @@ final class Database
     private const int CHECKPOINT_EVERY_PAGES = 4000;
     /** The WAL file is truncated to this size when SQLite starts it over. */
     private const int WAL_SIZE_LIMIT_BYTES = 16 * 1024 * 1024;
+    /** SQLITE_OPEN_NOMUTEX, which PHP does not name: no other thread uses the connection, and each call took its mutex. */
+    private const int NO_MUTEX = 0x8000;
     private const int CHECKPOINT_BUSY_TIMEOUT_MILLISECONDS = 200;
     /** How long it waits for another process's lock, such as a reader's that recovers the log. */
     private const int BUSY_TIMEOUT_MILLISECONDS = 5000;
@@ -312,7 +314,7 @@ final class Database
     private static function open(string $path, int $flags, int $busyTimeoutMilliseconds): self
     {
         try {
-            return new self(new SQLite3($path, $flags), $busyTimeoutMilliseconds, $path);
+            return new self(new SQLite3($path, $flags | self::NO_MUTEX), $busyTimeoutMilliseconds, $path);
         } catch (Exception) {
             throw DatabaseFailure::cannotOpen($path);
         }
