@@ -7,8 +7,11 @@ namespace TrendVault\Writer\Commands;
 use Override;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
+use TrendVault\Writer\Backup\BackupList;
 use TrendVault\Writer\Backup\BackupMaker;
 use TrendVault\Writer\Backup\Backups;
+use TrendVault\Writer\Backup\Restoration;
+use TrendVault\Writer\Backup\StoredBackup;
 use TrendVault\Writer\Cli\BackupSettings;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\WriterCommand;
@@ -91,6 +94,9 @@ final readonly class BackupStep
         $maker = new BackupMaker($this->database, $this->settings->open(), $this->settings->keys);
         ['key' => $key, 'bytes' => $bytes] = $maker->run($folder, $this->context->now());
         $seconds = (hrtime(true) - $started) / 1e9;
+        if ($isOnly) {
+            $this->requireWhole($folder, $key);
+        }
         $this->backups->finish($id, $bytes, $seconds);
         $deleted = $isOnly ? $maker->deleteOthers($key) : $maker->deleteOld($this->settings->retentionHours);
         $this->context->log->info(
@@ -110,5 +116,25 @@ final readonly class BackupStep
                 'deleted' => $deleted,
             ],
         );
+    }
+
+    /** @throws StoreFailure when what the store gives back could not be restored */
+    private function requireWhole(WorkFolder $folder, string $key): void
+    {
+        $store = $this->settings->open()->client;
+        $stored = array_find(
+            BackupList::of($store),
+            static fn(StoredBackup $backup): bool => $backup->name->key === $key,
+        );
+        if ($stored === null) {
+            throw StoreFailure::because("$key is not in the store.");
+        }
+        $restoration = new Restoration(
+            $store,
+            $folder,
+            $this->settings->keys?->publicKeys,
+            allowsUnproved: true,
+        );
+        Restoration::checkAndRaise($restoration->fetch($stored), 0);
     }
 }

@@ -125,6 +125,28 @@ final class EraseTest extends PublicationTestCase
     }
 
     #[Test]
+    public function no_backup_goes_before_the_store_has_given_the_new_one_back(): void
+    {
+        $this->fill();
+        $before = $this->store->keys('backups/');
+        $this->store->fail([
+            ['fault' => 'truncated', 'method' => 'GET', 'key' => 'backups/', 'for_ever' => true],
+        ]);
+        $failed = $this->installation->run(['erase', '--channel', self::CHANNEL]);
+
+        self::assertSame(ExitCode::SourceFailed, $failed->exitCode, $failed->errors);
+        self::assertCount(1, $failed->events('backup_failed'));
+        self::assertSame([], array_diff($before, $this->store->keys('backups/')));
+        $this->store->fail([]);
+        self::assertSame(
+            ExitCode::Ok,
+            $this->installation->run(['erase', '--channel', self::CHANNEL])->exitCode,
+        );
+        self::assertCount(1, $this->store->keys('backups/'));
+        $this->assertErased('channel');
+    }
+
+    #[Test]
     public function a_store_that_has_no_bundles_any_more_names_none(): void
     {
         $this->fill();
