@@ -80,6 +80,33 @@ final class ClickModelTest extends TestCase
     }
 
     #[Test]
+    public function it_is_not_taken_for_another_taste_that_what_is_popular_elsewhere_stands_where_few_click(): void
+    {
+        $draws = new Draws(TestDraws::measuredSeeds(1)[0]);
+        $region = [];
+        for ($number = 0; $number < 300; $number++) {
+            $elsewhere = 1.2 * $draws->normal();
+            $rate = 0.04 * exp(0.67 * $elsewhere) * $draws->factor(0.7);
+            $one = new Contender(
+                "video-$number",
+                'one',
+                null,
+                self::NOW - 3600,
+                Velocity::first(self::NOW, $draws->count(1000 * exp($elsewhere)), self::NOW - 3600),
+                [],
+            );
+            foreach ([1 => 1.0, 33 => 0.05] as $rank => $bias) {
+                $impressions = ($rank === 33) === $elsewhere > 0.0 ? 1000.0 : 50.0;
+                $clicks = min($impressions, $draws->count($impressions * $bias * $rate));
+                $one = self::with($one, $impressions, $clicks, $rank);
+            }
+            $region[] = $one;
+        }
+
+        self::assertGreaterThan(0.5, self::model($region)->trust, TestDraws::hint());
+    }
+
+    #[Test]
     public function false_messages_about_up_to_ten_videos_move_the_trust_in_elsewhere_by_less_than_a_step(): void
     {
         foreach (TestDraws::measuredSeeds(TestDraws::count(usual: 12, long: 300)) as $seed) {

@@ -130,6 +130,17 @@ final class CountErrorsTest extends TestCase
     }
 
     #[Test]
+    public function a_jump_that_a_second_count_contradicts_is_not_believed_by_waiting(): void
+    {
+        [$at, $velocity] = [FixedClock::NOON, null];
+        foreach ([100_000, 100_010, 100_020, 900_000, 300_000] as $views) {
+            $velocity = self::observed($velocity, $at += 600, $views, FixedClock::NOON - 3_600_000);
+        }
+
+        self::assertSame($velocity, $velocity->at($at + 4000));
+    }
+
+    #[Test]
     public function a_replica_that_was_away_for_hours_does_not_bring_back_the_rate_of_then(): void
     {
         $published = FixedClock::NOON - 360_000;
