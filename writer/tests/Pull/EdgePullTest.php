@@ -185,6 +185,19 @@ final class EdgePullTest extends PullTestCase
         self::assertStringNotContainsString('MRZQXbCk', $run->errors);
     }
 
+    #[Test]
+    public function what_several_shards_are_refused_for_is_said_once(): void
+    {
+        $told = ['last_closed' => $this->now, 'looks' => []];
+        $this->edge->hold(array_fill_keys(['GB-0', 'GB-1', 'GB-2'], $told));
+        $this->edge->fail(['', 'status 404', 'status 404', 'status 404']);
+
+        $message = $this->installation->run(['cron'])->message('source_failed');
+
+        self::assertSame(1, substr_count($message, 'does not count impressions'), $message);
+        self::assertGreaterThan(2, count($this->edge->requests()));
+    }
+
     /** @return iterable<string, array{array<string, string>, string, string}> */
     public static function refusals(): iterable
     {
