@@ -20,8 +20,11 @@ export const fieldSets = ["snippet", "chart"] as const;
 /** The full hours that a sparkline covers. */
 export const sparklineHours = 24;
 
-/** The parameters of /api/trending. The OpenAPI document is made from this schema as well. */
-export const TrendingQuery = z.strictObject({
+/**
+ * The parameters of /api/trending. The OpenAPI document is made from this schema as well; unknown
+ * ones are refused before.
+ */
+export const TrendingQuery = z.object({
   region: z._default(z.string().check(z.refine(isRegion, { error: regionExpected })), () => defaultRegion),
   window: z._default(z.enum(windows, { error: `expected one of ${windows.join(", ")}` }), defaultWindow),
   category: z.optional(
@@ -29,16 +32,13 @@ export const TrendingQuery = z.strictObject({
   ),
   language: z.optional(z.string().check(z.regex(/^[a-z]{2,3}$/, { error: languageExpected }))),
   fields: z.optional(z.enum(fieldSets, { error: `expected one of ${fieldSets.join(", ")}` })),
-  limit: z._default(
-    z.number({ error: limitExpected }).check(z.refine(isLimit, { error: limitExpected })),
-    listLengths.defaultPage,
-  ),
+  limit: z._default(z.custom<number>(isLimit, { error: limitExpected }), listLengths.defaultPage),
   cursor: z.optional(z.string().check(z.regex(cursorPattern, { error: cursorExpected }))),
 });
 export type TrendingQuery = z.infer<typeof TrendingQuery>;
 
-function isLimit(limit: number): boolean {
-  return Number.isInteger(limit) && limit >= 1 && limit <= listLengths.largestPage;
+function isLimit(limit: unknown): boolean {
+  return Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= listLengths.largestPage;
 }
 
 /** What `region` may be. */
@@ -136,7 +136,7 @@ function asInvalidParameter(issue: { path: PropertyKey[]; message: string }): In
 /** The schemas of the queries for OpenAPI: all in this function, since the edge's bundle leaves out what it does not call. */
 export function describeQueries() {
   // The parser looks the region up when it is asked, since a program may have regions of its own; and it has no schema of
-  // whole numbers, which takes two kilobytes.
+  // numbers, which takes kilobytes.
   const region = z._default(z.enum(regionCodes), defaultRegion);
   const limit = z._default(
     z.int().check(z.minimum(1), z.maximum(listLengths.largestPage)),
@@ -158,7 +158,7 @@ export function describeQueries() {
   for (const name of Object.keys(shape) as (keyof typeof shape)[]) {
     z.globalRegistry.add(shape[name], { description: descriptions[name] });
   }
-  return { trending: described, explain: z.strictObject({ region: shape.region, window: shape.window }) };
+  return { trending: described, explain: z.object({ region: shape.region, window: shape.window }) };
 }
 
 /** A list with the language that its page is in. */
