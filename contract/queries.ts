@@ -25,17 +25,22 @@ export const sparklineHours = 24;
  * ones are refused before.
  */
 export const TrendingQuery = z.object({
-  region: z._default(z.string().check(z.refine(isRegion, { error: regionExpected })), () => defaultRegion),
-  window: z._default(z.enum(windows, { error: `expected one of ${windows.join(", ")}` }), defaultWindow),
+  region: z._default(z.custom<string>(isRegion, { error: regionExpected }), () => defaultRegion),
+  window: z._default(oneOf(windows), defaultWindow),
   category: z.optional(
     z.string().check(z.regex(/^.{1,60}$/su, { error: "expected a category of 1 to 60 characters" })),
   ),
   language: z.optional(z.string().check(z.regex(/^[a-z]{2,3}$/, { error: languageExpected }))),
-  fields: z.optional(z.enum(fieldSets, { error: `expected one of ${fieldSets.join(", ")}` })),
+  fields: z.optional(oneOf(fieldSets)),
   limit: z._default(z.custom<number>(isLimit, { error: limitExpected }), listLengths.defaultPage),
   cursor: z.optional(z.string().check(z.regex(cursorPattern, { error: cursorExpected }))),
 });
 export type TrendingQuery = z.infer<typeof TrendingQuery>;
+
+function oneOf<Value extends string>(values: readonly Value[]) {
+  const error = `expected one of ${values.join(", ")}`;
+  return z.custom<Value>((value) => values.includes(value as Value), { error });
+}
 
 function isLimit(limit: unknown): boolean {
   return Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= listLengths.largestPage;
@@ -46,8 +51,8 @@ function regionExpected(): string {
   return `expected one of ${regionCodes.join(", ")}`;
 }
 
-function isRegion(code: string): boolean {
-  return findRegion(code) !== undefined;
+function isRegion(code: unknown): boolean {
+  return findRegion(String(code)) !== undefined;
 }
 
 /** Why a parameter was refused. `detail` says what is allowed and repeats nothing of the request. */
@@ -135,14 +140,16 @@ function asInvalidParameter(issue: { path: PropertyKey[]; message: string }): In
 
 /** The schemas of the queries for OpenAPI: all in this function, since the edge's bundle leaves out what it does not call. */
 export function describeQueries() {
-  // The parser looks the region up when it is asked, since a program may have regions of its own; and it has no schema of
-  // numbers, which takes kilobytes.
+  // The parser looks the region up when it is asked, since a program may have regions of its own; and it has no schemas of
+  // numbers and of choices, which take kilobytes.
   const region = z._default(z.enum(regionCodes), defaultRegion);
   const limit = z._default(
     z.int().check(z.minimum(1), z.maximum(listLengths.largestPage)),
     listLengths.defaultPage,
   );
-  const described = z.extend(TrendingQuery, { region, limit });
+  const window = z._default(z.enum(windows), defaultWindow);
+  const fields = z.optional(z.enum(fieldSets));
+  const described = z.extend(TrendingQuery, { region, window, fields, limit });
   const { shape } = described.def;
   const descriptions: Record<keyof typeof shape, string> = {
     region: "The region, ISO 3166-1 alpha-2, in upper or lower case",
