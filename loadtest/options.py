@@ -79,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser = argparse.ArgumentParser(
         prog="bin/loadtest",
+        allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Tells whether an origin meets its service levels under load: its users behave like\n"
         "real ones, and every response is checked.",

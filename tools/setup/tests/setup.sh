@@ -119,14 +119,14 @@ test_every_program_answers_help_without_any_tool_and_downloads_nothing() {
   absent "$CLONE/.tools"
 }
 
-# WORD with a character more, less or changed.
+# Sets `typed` to WORD with a character more, less or changed. No subshell: it would draw what follows from no seed.
 mistype() {
   local word=$1 at letters=abcdefghijklmnopqrstuvwxyz
   at=$((3 + RANDOM % (${#word} - 3)))
   case $((RANDOM % 3)) in
-    0) printf '%s\n' "${word:0:at}${letters:RANDOM % 26:1}${word:at}" ;;
-    1) printf '%s\n' "${word:0:at}${word:at+1}" ;;
-    2) printf '%s\n' "${word:0:at}${letters:RANDOM % 26:1}${word:at+1}" ;;
+    0) typed=${word:0:at}${letters:RANDOM % 26:1}${word:at} ;;
+    1) typed=${word:0:at}${word:at+1} ;;
+    2) typed=${word:0:at}${letters:RANDOM % 26:1}${word:at+1} ;;
   esac
 }
 
@@ -140,7 +140,7 @@ test_a_mistyped_option_of_any_program_is_refused_before_anything_is_downloaded()
     mapfile -t options < <(program "bin/$name" --help | grep -oE -- '--[a-z][a-z-]{2,}' | sort -u)
     for _ in 1 2 3; do
       option=${options[RANDOM % ${#options[@]}]}
-      typed=$(mistype "$option")
+      mistype "$option"
       [[ " ${options[*]} " != *" $typed "* ]] || continue
       if said=$(program "bin/$name" "$typed" 2>&1); then
         echo "bin/$name $typed was taken: $said"
