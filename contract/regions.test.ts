@@ -31,6 +31,16 @@ const three: RegionTable = {
   ],
 };
 
+const fullSite: Site = {
+  name: "Kanal Eins",
+  logo: "https://img.example.com/logo.svg",
+  colours: { light: { accent: "#00629b" }, dark: { background: "#000000", surface: "#101820" } },
+  public_url: "https://trending.example.com",
+  imprint_url: "https://example.com/imprint",
+  privacy_url: "https://example.com/privacy?for=trending",
+  report_url: "https://example.com/report/{id}",
+};
+
 function changed(change: (table: RegionTable) => void): string {
   const table = structuredClone(three);
   change(table);
@@ -115,7 +125,10 @@ describe("a region table", () => {
     const accepted = tables.filter((text, index) => {
       const faults = faultsOf(text);
       expect([text, judgements[index]?.toSorted()]).toEqual([text, faults.toSorted()]);
-      if (faults.length === 0 || faults.every((fault) => / is (none of|regions\[)/.test(fault)))
+      if (
+        faults.length === 0 ||
+        faults.every((fault) => / is (none of|regions\[)| has a contrast /.test(fault))
+      )
         expect([text, allows(JSON.parse(text))]).toEqual([text, true]);
       else expect([text, allows(JSON.parse(text))]).toEqual([text, false]);
       return faults.length === 0;
@@ -126,23 +139,14 @@ describe("a region table", () => {
 });
 
 describe("the site of a region table", () => {
-  const full: Site = {
-    name: "Kanal Eins",
-    logo: "https://img.example.com/logo.svg",
-    colours: { light: { accent: "#00629b" }, dark: { background: "#000000", surface: "#101820" } },
-    public_url: "https://trending.example.com",
-    imprint_url: "https://example.com/imprint",
-    privacy_url: "https://example.com/privacy?for=trending",
-    report_url: "https://example.com/report/{id}",
-  };
   const read = (site: unknown) => readRegionTable(JSON.stringify({ site }));
 
   test("needs no regions: they are the built-in ones then", () => {
-    expect(read(full)).toEqual({ ...builtIn, site: full });
-    expect(allows({ site: full })).toBe(true);
+    expect(read(fullSite)).toEqual({ ...builtIn, site: fullSite });
+    expect(allows({ site: fullSite })).toBe(true);
     for (const part of [{ default: "GB" }, { regions: builtIn.regions }]) {
-      expect(() => readRegionTable(JSON.stringify({ site: full, ...part }))).toThrow("expected");
-      expect(allows({ site: full, ...part })).toBe(false);
+      expect(() => readRegionTable(JSON.stringify({ site: fullSite, ...part }))).toThrow("expected");
+      expect(allows({ site: fullSite, ...part })).toBe(false);
     }
   });
 
@@ -162,6 +166,13 @@ describe("the site of a region table", () => {
       "site.logo: expected",
     ],
     ["a policy", { name: "A", logo: "https://a.example;img-src *" }, "site.logo: expected an https URL"],
+    ["a name of spaces", { name: " \u00a0" }, "site.name: expected a name of 1 to 100 characters"],
+    ["a name that turns text around", { name: "a\u202eb" }, "site.name: expected a name"],
+    [
+      "a report of no video",
+      { name: "A", report_url: "https://a.example/report" },
+      "site.report_url: expected {id} in the place of a video's id",
+    ],
     [
       "a path",
       { name: "A", public_url: "https://a.example/b" },
@@ -188,7 +199,7 @@ describe("the site of a region table", () => {
   }
 
   test("has colours for both schemes: those that it does not set are those of the page and the list", async () => {
-    expect(styleOf(full)).toBe(
+    expect(styleOf(fullSite)).toBe(
       ":root{--background:light-dark(#ffffff,#000000);--trendvault-background:light-dark(#ffffff,#000000);" +
         "--surface:light-dark(#f3f4f7,#101820);--trendvault-surface:light-dark(#f3f4f7,#101820);" +
         "--accent:light-dark(#00629b,#a5b4fc);--trendvault-accent:light-dark(#00629b,#a5b4fc)}",
@@ -230,7 +241,7 @@ async function judge(tables: string[]): Promise<string[][]> {
 
 /** A table with up to three changes, of which some are mistakes. */
 function drawTable(random: Random): string {
-  const table = structuredClone(three) as unknown as Record<string, unknown>;
+  const table = structuredClone({ ...three, site: drawSite(random) }) as unknown as Record<string, unknown>;
   const rows = table.regions as unknown[];
   for (let changes = random.below(4); changes > 0; changes--) {
     const row = Object(random.pick(rows)) as Record<string, unknown>;
@@ -242,6 +253,64 @@ function drawTable(random: Random): string {
   }
   return JSON.stringify(table);
 }
+
+/** In one of three, a site with up to two changes, of which some are mistakes. */
+function drawSite(random: Random): unknown {
+  if (random.below(3) > 0) return undefined;
+  if (random.below(20) === 0) return drawValue(random);
+  const site: Record<string, unknown> = structuredClone(fullSite);
+  for (let changes = random.below(3); changes > 0; changes--) {
+    const key = random.pick([...Object.keys(fullSite), "colour"]);
+    if (random.below(6) === 0) delete site[key];
+    else if (key === "colours") site[key] = drawColours(random);
+    else site[key] = random.pick(key === "name" ? names : addresses);
+  }
+  return site;
+}
+
+function drawColours(random: Random): unknown {
+  if (random.below(8) === 0) return drawValue(random);
+  const draw = () => random.pick(["#ffffff", "#767676", "#4338CA", "#666666", "#000000", "red", null]);
+  const name = random.pick(["background", "surface", "text", "muted", "accent", "link"]);
+  return { [random.pick(["light", "dark", "dim"])]: random.pick([{ [name]: draw() }, {}, null, "#ffffff"]) };
+}
+
+const addresses = [
+  "https://a.example",
+  "https://a.example/",
+  "https://a.example/{id}?a=b#c",
+  "https://A_b-c.example:8443/{id}",
+  "https://a.example:80000/",
+  "https://a.example?",
+  "https://*/",
+  "https://1.2.3.4/",
+  "https://a..example/",
+  "https://u@a.example/",
+  "https://a.example/é",
+  "https://a.example/a;b",
+  `https://a.example/{id}${"a".repeat(500)}`,
+  "http://a.example/",
+  "//a.example",
+  1,
+  null,
+];
+
+const names = [
+  "A",
+  "Côte d’Ivoire",
+  "\u{1f3ac}".repeat(100),
+  "a".repeat(101),
+  "a\n",
+  "a\u0085b",
+  "",
+  " ",
+  "\u00a0 \u3000",
+  "\u200b",
+  "a\u202eb",
+  "a\u2067b",
+  "\u05e9\u05dc\u05d5\u05dd",
+  "!",
+];
 
 const keysOfTable = ["default", "regions", "channel_limit", "$schema", "1"];
 const keysOfRegion = ["code", "name", "languages", "countries", "colour"];
@@ -261,8 +330,7 @@ const tags = [
 const drawsOfKey: Record<string, (random: Random) => unknown> = {
   default: (random) => random.pick(codes),
   code: (random) => random.pick(codes),
-  name: (random) =>
-    random.pick(["A", "Côte d’Ivoire", "\u{1f3ac}".repeat(100), "a".repeat(101), "a\n", "a\u0085b", "", " "]),
+  name: (random) => random.pick(names),
   languages: (random) => Array.from({ length: random.below(12) % 5 }, () => random.pick(tags)),
   countries: (random) => Array.from({ length: random.below(4) }, () => random.pick(codes)),
   channel_limit: (random) => {

@@ -1,6 +1,6 @@
 import builtIn from "@trendvault/contract/default-regions";
 import { paths } from "./paths.ts";
-import { type Site, siteFaults } from "./site.ts";
+import { isName, type Site, siteFaults } from "./site.ts";
 
 // These change when a program calls useRegions(): whatever it loads reads them when it needs them, and derives nothing
 // of them while modules load. So it does not matter when useRegions() is called, as long as it is before the first request.
@@ -72,7 +72,6 @@ const mostFaults = 20; // that are said at once
 
 const codePattern = /^[A-Z]{2}$/;
 const languagePattern = /^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/; // langtag of RFC 5646, without grandfathered ones
-const namePattern = /^[^\p{Cc}\p{Cs}]{1,100}$/u;
 
 /** Reads the text of a region table; one without regions has the built-in ones. @throws Error with a line for each mistake: where it is, and what was expected */
 export function readRegionTable(text: string): RegionTable {
@@ -119,8 +118,7 @@ function shapeFaults(region: unknown, at: string): string[] {
   const { code, name, languages, countries = [] } = region;
   const faults = unknownKeys(region, ["code", "name", "languages", "countries"], `${at}.`);
   if (!isCode(code)) faults.push(`${at}.code: expected an ISO 3166-1 alpha-2 code, like GB`);
-  if (typeof name !== "string" || !namePattern.test(name))
-    faults.push(`${at}.name: expected an English name of 1 to 100 characters`);
+  if (!isName(name)) faults.push(`${at}.name: expected an English name of 1 to 100 characters`);
   if (!isListOf(languages, isLanguage) || languages.length === 0 || languages.length > mostLanguages)
     faults.push(`${at}.languages: expected 1 to ${mostLanguages} BCP 47 tags, each once, the main one first`);
   if (!isListOf(countries, isCode))

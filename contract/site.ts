@@ -8,7 +8,7 @@ export type Site = {
   public_url?: string;
   imprint_url?: string;
   privacy_url?: string;
-  /** Where a video can be reported, with `{id}` in the place of its id, if at all. */
+  /** Where a video can be reported, with `{id}` in the place of its id. */
   report_url?: string;
 };
 
@@ -28,24 +28,31 @@ const leastContrast = 4.5; // WCAG 2.2, 1.4.3
 const urlNames = ["logo", "public_url", "imprint_url", "privacy_url", "report_url"] as const;
 const colourNames = ["background", "surface", "text", "muted", "accent"] as const;
 
+/** Whether it is a name that people can read: it has a letter, a digit or a sign, and nothing that turns text around. */
+export function isName(value: unknown): value is string {
+  const form = /^(?=.*[\p{L}\p{N}\p{S}])[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]{1,100}$/u;
+  return typeof value === "string" && form.test(value);
+}
+
 /** What is wrong with a site, a line each: where it is, and what was expected. */
 export function siteFaults(value: unknown): string[] {
   if (!isObject(value)) return ['site: expected an object with "name"'];
-  const { name, colours = {}, public_url: publicUrl } = value;
+  const { name, colours = {}, public_url: publicUrl, report_url: reportUrl } = value;
   const faults = unknown(value, ["name", "colours", ...urlNames], "site");
-  if (typeof name !== "string" || !/^[^\p{Cc}\p{Cs}]{1,100}$/u.test(name))
-    faults.push("site.name: expected a name of 1 to 100 characters");
+  if (!isName(name)) faults.push("site.name: expected a name of 1 to 100 characters");
   for (const key of urlNames.filter((key) => value[key] !== undefined && !isWebAddress(value[key])))
     faults.push(`site.${key}: expected an https URL without user, of at most 500 characters`);
-  if (isWebAddress(publicUrl) && new URL(publicUrl).href !== `${new URL(publicUrl).origin}/`)
+  if (isWebAddress(publicUrl) && !/^https:\/\/[^/?#]+\/?$/.test(publicUrl))
     faults.push("site.public_url: expected no more than a host, like https://trending.example.com");
+  if (isWebAddress(reportUrl) && !reportUrl.includes("{id}"))
+    faults.push("site.report_url: expected {id} in the place of a video's id");
   return [...faults, ...coloursFaults(colours)];
 }
 
 function coloursFaults(colours: unknown): string[] {
   if (!isObject(colours)) return ['site.colours: expected an object with "light" and "dark"'];
   const shapes = schemes.flatMap((scheme) => {
-    const given = colours[scheme] ?? {};
+    const { [scheme]: given = {} } = colours;
     const at = `site.colours.${scheme}`;
     if (!isObject(given)) return [`${at}: expected an object of colours`];
     const bad = colourNames.filter((name) => given[name] !== undefined && !isColour(given[name]));
@@ -110,8 +117,9 @@ function isColour(value: unknown): boolean {
   return typeof value === "string" && /^#[0-9a-f]{6}$/i.test(value);
 }
 
-// In a policy, semicolons and commas would end a source, and a host of "*" would be every host.
+// In a policy, semicolons and commas would end a source, and a host of "*" would be every host. The last label of a name
+// begins with a letter (RFC 3696, section 2).
 function isWebAddress(value: unknown): value is string {
-  const form = /^https:\/\/[\w.-]+(:\d+)?([/?#][!-+\--:<-~]*)?$/;
+  const form = /^https:\/\/([\w-]+\.)*[A-Za-z][\w-]*(:[1-5]?\d{1,4})?([/?#][!-+\--:<-~]*)?$/;
   return typeof value === "string" && value.length <= 500 && form.test(value) && URL.canParse(value);
 }

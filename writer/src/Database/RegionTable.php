@@ -9,7 +9,7 @@ use TrendVault\Writer\WriterException;
 
 /**
  * The regions of a deployment: db/regions.json, or the file of REGIONS_FILE; contract/regions.ts reads the same, and what a
- * site says of itself (`site`), which origin and renderer show. Those of this writer, and which numbers its generations have.
+ * site says of itself (`site`), which is checked here, and which origin and renderer show. Those of this writer, and which numbers its generations have.
  */
 final readonly class RegionTable
 {
@@ -20,7 +20,9 @@ final readonly class RegionTable
     private const int MOST_RANKS = 500;
     private const string CODE = '/^[A-Z]{2}$/D';
     private const string LANGUAGE = '/^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/D';
-    private const string NAME = '/^[^\x{0}-\x{1f}\x{7f}-\x{9f}]{1,100}$/Du';
+
+    /** A letter, a digit or a sign, and nothing that turns text around. */
+    private const string NAME = '/^(?=.*[\p{L}\p{N}\p{S}])[^\x00-\x1f\x7f-\x{9f}\x{2028}-\x{202e}\x{2066}-\x{2069}]{1,100}$/Du';
 
     private const string SEED = <<<'SQL'
     INSERT INTO regions (code, name, languages) VALUES (?, ?, ?)
@@ -190,6 +192,13 @@ final readonly class RegionTable
         }
         $regions = $table->regions ?? null;
         $faults = self::unknownKeys($table, ['$schema', 'default', 'channel_limit', 'regions', 'site'], '');
+        if (property_exists($table, 'site')) {
+            $site = $table->site;
+            $faults = [...$faults, ...SiteCheck::faults($site)];
+            if ($site instanceof stdClass && !self::matches(self::NAME, $site->name ?? null)) {
+                $faults[] = 'site.name: expected a name of 1 to 100 characters';
+            }
+        }
         $isBuiltIn = !property_exists($table, 'default') && !property_exists($table, 'regions');
         if (!$isBuiltIn && !self::matches(self::CODE, $table->default ?? null)) {
             $faults[] = 'default: expected the code of one of the regions, like GB';
