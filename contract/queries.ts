@@ -20,11 +20,8 @@ export const fieldSets = ["snippet", "chart"] as const;
 /** The full hours that a sparkline covers. */
 export const sparklineHours = 24;
 
-/**
- * The parameters of /api/trending. The OpenAPI document is made from this schema as well; unknown
- * ones are refused before.
- */
-export const TrendingQuery = z.object({
+/** The parameters of /api/trending. The OpenAPI document is made from this schema as well. */
+export const TrendingQuery = z.strictObject({
   region: z._default(z.custom<string>(isRegion, { error: regionExpected }), () => defaultRegion),
   window: z._default(oneOf(windows), defaultWindow),
   category: z.optional(
@@ -43,7 +40,7 @@ function oneOf<Value extends string>(values: readonly Value[]) {
 }
 
 function isLimit(limit: unknown): boolean {
-  return Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= listLengths.largestPage;
+  return Number.isInteger(limit) && (limit as number) >= 1 && (limit as number) <= listLengths.largestPage;
 }
 
 /** What `region` may be. */
@@ -52,7 +49,7 @@ function regionExpected(): string {
 }
 
 function isRegion(code: unknown): boolean {
-  return findRegion(String(code)) !== undefined;
+  return findRegion(code as string) !== undefined;
 }
 
 /** Why a parameter was refused. `detail` says what is allowed and repeats nothing of the request. */
@@ -141,7 +138,7 @@ function asInvalidParameter(issue: { path: PropertyKey[]; message: string }): In
 /** The schemas of the queries for OpenAPI: all in this function, since the edge's bundle leaves out what it does not call. */
 export function describeQueries() {
   // The parser looks the region up when it is asked, since a program may have regions of its own; and it has no schemas of
-  // numbers and of choices, which take kilobytes.
+  // numbers and enumerations, which take three kilobytes.
   const region = z._default(z.enum(regionCodes), defaultRegion);
   const limit = z._default(
     z.int().check(z.minimum(1), z.maximum(listLengths.largestPage)),
@@ -165,7 +162,7 @@ export function describeQueries() {
   for (const name of Object.keys(shape) as (keyof typeof shape)[]) {
     z.globalRegistry.add(shape[name], { description: descriptions[name] });
   }
-  return { trending: described, explain: z.object({ region: shape.region, window: shape.window }) };
+  return { trending: described, explain: z.strictObject({ region: shape.region, window: shape.window }) };
 }
 
 /** A list with the language that its page is in. */
