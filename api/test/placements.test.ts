@@ -106,6 +106,8 @@ test("page and feeds label a placed video, in the page's language", async () => 
   const atom = await read("/feeds/GB.atom");
   expect(atom).toContain("[Advertisement for A &lt;brand&gt;, paid by Its agency] ");
   expect(atom).toContain("<trendvault:placed_by>editor</trendvault:placed_by>");
+  expect(atom).toContain('<trendvault:sponsor paid_by="Its agency">A &lt;brand&gt;</trendvault:sponsor>');
+  expect(atom).toContain("<trendvault:model_rank>3</trendvault:model_rank>");
 });
 
 test("a placed video is shown until its end, also when nobody publishes, and no answer outlives that", async () => {

@@ -237,17 +237,15 @@ function pickLink(name: string, href: string, isCurrent: boolean): ViewElement {
   return h("a", { href, "data-pick": true, "aria-current": isCurrent ? "true" : null, dir: "auto" }, name);
 }
 
-/** The title of a page, for the tab. */
-export function titleOf({
-  messages,
-  formats,
-  query,
-  site,
-}: Pick<Shell, "messages" | "formats" | "query" | "site">): string {
+/** The title of a page, for the tab; with how far it looks ahead, of a feed: a reader may have several of a region. */
+export function titleOf(
+  { messages, formats, query, site }: Pick<Shell, "messages" | "formats" | "query" | "site">,
+  ahead = "",
+): string {
   const named = query.category && (messages.categories[query.category] ?? query.category);
   const category = named === undefined ? "" : ` · ${named}`;
   const name = site === undefined ? "" : ` – ${site.name}`;
-  return `${messages.trending}: ${formats.regionName(query.region)}${category}${name}`;
+  return `${messages.trending}: ${formats.regionName(query.region)}${category}${ahead}${name}`;
 }
 
 /** What every page shows of its site. */

@@ -103,7 +103,7 @@ export function writeFeed(query: FeedQuery, list: TrendingPage): Body {
   const formats = formatsOf(language);
   const site = ownRegions?.site;
   const ahead = nameWindow(windowHours[query.window], { messages, formats });
-  const title = `${titleOf({ messages, formats, query, site })} · ${ahead}`; // a reader may have several of a region
+  const title = titleOf({ messages, formats, query, site }, ` · ${ahead}`);
   const entries = list.items.map((item) => describeEntry(item, messages, formats));
   const text =
     query.form === "json"
@@ -213,7 +213,16 @@ function atomEntry({ id, title, summary, item }: Entry, generatedAt: string) {
     ...(item.expected_views !== null && { "trendvault:expected_views": item.expected_views }),
     ...(item.duration_seconds !== undefined && { "trendvault:duration_seconds": item.duration_seconds }),
     ...(item.live !== undefined && { "trendvault:live": item.live }),
-    ...(item.placed_by !== undefined && { "trendvault:placed_by": item.placed_by }),
+    ...(item.placed_by !== undefined && {
+      "trendvault:placed_by": item.placed_by,
+      ...(item.sponsor !== undefined && {
+        "trendvault:sponsor": {
+          "@paid_by": xmlText(item.sponsor.paid_by),
+          "#text": xmlText(item.sponsor.name),
+        },
+      }),
+      ...(item.model_rank !== null && { "trendvault:model_rank": item.model_rank }),
+    }),
   };
 }
 
