@@ -87,6 +87,17 @@ export function mainLanguage(region: string): PageLanguage {
   return "en";
 }
 
+/**
+ * The page of a person who goes wrong with a status: which of three sentences it says, and in which language, the first
+ * that their browser asks for (Accept-Language) and the page has.
+ */
+export function failureOf(status: number, languages: string | null): [404 | 400 | 503, PageLanguage] {
+  const tags = (languages ?? "").toLowerCase().split(",");
+  const known = tags.map((tag) => findPageLanguage(/^\s*([a-z]+)/.exec(tag)?.[1])).find(Boolean);
+  const isGone = status === 404 || status === 410;
+  return [isGone ? 404 : status < 500 && status !== 429 ? 400 : 503, known ?? "en"];
+}
+
 /** The language that a page is written in. */
 export function pageLanguageOf({ lang, region }: Pick<PageQuery, "lang" | "region">): PageLanguage {
   return findPageLanguage(lang ?? mainLanguage(region)) ?? "en";

@@ -92,7 +92,7 @@ test("pages and feeds have what the site says of itself, and their policy allows
   expect(page).toContain("Pictures come from img.example, where your address is seen.");
   const feed = await (await origin.ask("/feeds/GB.json")).json();
   expect(feed).toMatchObject({
-    title: "Trending: United Kingdom – Kanal <Eins> · Next 24 hours",
+    title: "Trending: United Kingdom · Next 24 hours – Kanal <Eins>",
     icon: site.logo,
   });
   expect(await (await origin.ask("/feeds/GB.atom")).text()).toContain("<name>Kanal &lt;Eins&gt;</name>");
@@ -108,7 +108,7 @@ test("a person who goes wrong sees a page of the site in a language of their bro
     ["/nothing", "xx, de-AT;q=0.9, en", 404, "Hier ist nichts"],
     ["/assets/page-00000000.js", "fr", 404, "Il n’y a rien ici"],
     ["/?region=XX", "", 400, "This address is not understood"],
-    ["/?region=GB&cursor=9-24", "pl", 410, "Teraz nie można tego pokazać"],
+    ["/?region=GB&cursor=9-24", "pl", 410, "Tu nic nie ma"],
   ];
   for (const [path, languages, status, title] of cases) {
     const page = await origin.ask(path, { headers: { accept, "accept-language": languages } });

@@ -6,6 +6,7 @@ import {
   preflightFields,
   refusalDetails,
 } from "@trendvault/contract/http";
+import { failureOf, pageFields, readPageHead } from "@trendvault/contract/page";
 import {
   describeProblem,
   type Problem,
@@ -16,6 +17,7 @@ import type { InvalidParameter, ListRefusal } from "@trendvault/contract/queries
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import type { ViewServices } from "./count-views.ts";
 import type { SourceRefusal } from "./document-source.ts";
+import { type Logger, nullOnError } from "./log.ts";
 import {
   browserCacheControl,
   type CanonicalRequest,
@@ -65,6 +67,31 @@ export async function handleRequest(
       return refuse("too-many-requests", detail, { headers: { "retry-after": String(missPeriodSeconds) } });
     }
   }
+}
+
+/**
+ * What goes wrong, for a person: a page in place of a problem, but not under /api/, where programs ask. `assets` has one
+ * for each sentence and language; undefined in a deployment without that binding.
+ */
+export async function forPerson(
+  request: Request,
+  problem: Response,
+  { assets, log }: { assets: { fetch(url: string): Promise<Response> } | undefined; log: Logger },
+): Promise<Response> {
+  const { status, headers } = problem;
+  const { pathname, origin } = new URL(request.url);
+  if (headers.get("content-type") !== problemContentType || pathname.startsWith("/api/")) return problem;
+  headers.append("vary", "Accept");
+  if (!request.headers.get("accept")?.includes("text/html") || !assets) return problem;
+  const name = failureOf(status, request.headers.get("accept-language")).join("-");
+  const page = await nullOnError(assets.fetch(`${origin}/failures/${name}.html`), log, "page_not_read");
+  const html = await page?.text();
+  const head = html && readPageHead(html);
+  if (!head) return problem;
+  headers.append("vary", "Accept-Language");
+  const kept = [...headers].filter(([field]) => /^(allow|retry-after|vary)$/.test(field));
+  const fields = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" };
+  return respond(status, { ...fields, ...Object.fromEntries(kept), ...pageFields(head, pathname) }, html);
 }
 
 const shownDetails = new Set<CacheStatus["detail"]>(["stale-while-revalidate", "bundle"]);

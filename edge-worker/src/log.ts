@@ -13,6 +13,7 @@ const warnings = {
   response_not_stored: "A response was served but not stored.",
   fallback_not_read: "The KV fallback could not be used.",
   bundle_not_stored: "A part of a bundle could not be cached.",
+  page_not_read: "The page of a person who goes wrong could not be read.",
   bundle_failed: "The ranks of a list could not be read from a bundle.",
 };
 

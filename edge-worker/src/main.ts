@@ -4,7 +4,7 @@ import { createBundleReaders } from "./bundles.ts";
 import { DataCentreCache, KvFallback, TieredCache } from "./cache.ts";
 import { ListBlocks, TokenVerifier, type ViewServices } from "./count-views.ts";
 import { Backoff } from "./document-source.ts";
-import { handleRequest, networkOf, refuse } from "./handle-request.ts";
+import { forPerson, handleRequest, networkOf, refuse } from "./handle-request.ts";
 import type { Logger } from "./log.ts";
 import { OriginSource } from "./origin.ts";
 import { ReadThroughCache } from "./read-through.ts";
@@ -19,20 +19,26 @@ let services: Services | undefined;
 // biome-ignore lint/style/noDefaultExport: a Worker's handlers are its default export
 export default {
   async fetch(request, env, context) {
-    try {
-      services ??= createServices(env, logToConsole);
-      return await route(request, createRequestContext(request, env, context), services);
-    } catch (error) {
-      logToConsole({
-        level: "error",
-        event: "request_failed",
-        message: "The edge failed to answer a request.",
-        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      });
-      return refuse("internal", "The request failed at the edge.");
-    }
+    const response = await answer(request, env, context);
+    if (response.status < 400) return response;
+    return forPerson(request, response, { assets: env.ASSETS, log: logToConsole });
   },
 } satisfies ExportedHandler<Env>;
+
+async function answer(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
+  try {
+    services ??= createServices(env, logToConsole);
+    return await route(request, createRequestContext(request, env, context), services);
+  } catch (error) {
+    logToConsole({
+      level: "error",
+      event: "request_failed",
+      message: "The edge failed to answer a request.",
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+    return refuse("internal", "The request failed at the edge.");
+  }
+}
 
 /** Writes a line in the shape that all parts share: time, level, event, message, facts. */
 function logToConsole({ level, event, message, ...facts }: Parameters<Logger>[0]): void {

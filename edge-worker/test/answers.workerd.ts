@@ -459,6 +459,37 @@ describe("a page for people, at the edge", () => {
     assert.deepEqual([response.status, stack.proxy.targets], [404, [path]]);
   });
 
+  const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+  const askAsPerson = async (target: string, languages: string) => {
+    const response = await stack.edge.fetch(target, { headers: { accept, "accept-language": languages } });
+    const [, title] = /<h1>(.*)<\/h1>/.exec(await response.text()) ?? [];
+    return { title, status: response.status, field: (name: string) => response.headers.get(name) };
+  };
+
+  test("of a person who goes wrong is one in a language of their browser, and a program sees a problem", async () => {
+    for (const [target, languages, status, title] of [
+      ["/nothing", "xx, de-AT;q=0.9, en", 404, "Hier ist nichts"],
+      ["/?region=XX", "", 400, "This address is not understood"],
+      ["/assets/page-00000000.js", "ar", 404, "لا شيء هنا"],
+      ["/feeds/ES.atom?x=1", "zh-DE,pl", 400, "Ten adres jest niezrozumiały"],
+    ] as const) {
+      const page = await askAsPerson(target, languages);
+      assert.deepEqual([page.status, page.title], [status, title], target);
+      assert.equal(page.field("content-type"), "text/html; charset=utf-8");
+      assert.match(
+        page.field("content-security-policy") ?? "",
+        /^default-src 'none'; script-src 'self'.*frame-ancestors/,
+      );
+      assert.deepEqual([page.field("cache-control"), page.field("signature")], ["no-store", null]);
+      assert.equal(page.field("vary"), "Accept, Accept-Language");
+      const problem = await stack.edge.fetch(target, { headers: { accept: "*/*" } });
+      assert.equal(problem.headers.get("content-type"), "application/problem+json");
+      assert.equal(problem.headers.get("vary"), "Accept");
+    }
+    const api = await askAsPerson("/api/nothing", "de");
+    assert.deepEqual([api.field("content-type"), api.field("vary")], ["application/problem+json", null]);
+  });
+
   test("is served while the origin is down, also by a data centre that never saw it", async () => {
     await stack.edge.fetch("/?region=SE");
     const store = await stack.edge.fallbackStore();
@@ -470,6 +501,9 @@ describe("a page for people, at the edge", () => {
     const [stored, other] = [await stack.edge.fetch("/?region=SE"), await stack.edge.fetch("/?region=DK")];
     assert.equal(stored.status, 200);
     assert.equal(other.status, 503);
+    const person = await askAsPerson("/?region=DK", "sv");
+    assert.deepEqual([person.status, person.title], [503, "Det kan inte visas just nu"]);
+    assert.equal(person.field("retry-after"), "5");
     await stack.origin.start();
   });
 });
@@ -535,7 +569,7 @@ describe("of a request the edge reads", () => {
   const refused: [string, string, number, string[]][] = [
     ["OPTIONS", "/api/trending", 204, always],
     ["POST", "/api/trending", 405, always],
-    ["GET", "/nothing", 404, ["url"]],
+    ["GET", "/nothing", 404, ["headers.get(accept)", "url"]],
     ["GET", `/api/trending?category=${"a".repeat(2100)}`, 414, ["url"]],
     ["GET", "/problems/not-found", 200, miss],
     ["GET", "/api/trending?x=1", 400, ["cf.country", ...always]],
@@ -546,6 +580,11 @@ describe("of a request the edge reads", () => {
       assert.deepEqual([recording.status, recording.reads], [status, reads]);
     });
   }
+
+  test("of a person who goes wrong the languages, too", async () => {
+    const { status, reads } = await record("/nothing", { headers: { accept: "text/html" } });
+    assert.deepEqual([status, reads], [404, ["headers.get(accept)", "headers.get(accept-language)", "url"]]);
+  });
 
   test("the address, when the rate limiter refuses the miss, and asks nobody else", async () => {
     stack.proxy.targets = [];

@@ -160,6 +160,13 @@ describe("an edge without an origin", () => {
     assert.deepEqual(new Set(statuses), new Set([200]));
   });
 
+  test("says so to a person on a page", async () => {
+    const headers = { accept: "text/html", "accept-language": "fr-CH" };
+    const page = await edge.fetch("/assets/page-00000000.js", { headers });
+    assert.equal(page.status, 404);
+    assert.match(await page.text(), /<h1>Il n’y a rien ici<\/h1>/);
+  });
+
   test("refuses what the origin refuses", async () => {
     for (const target of [
       "/api/trending?region=ES&category=None",

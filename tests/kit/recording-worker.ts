@@ -68,6 +68,7 @@ async function handle(
     recordReads(request, "", reads) as never,
     {
       ...env,
+      ASSETS: { fetch: async () => new Response('<meta content=""><meta content="">') },
       MISS_RATE_LIMITER: limiter,
       VIEWS_RATE_LIMITER: limiter,
       VIEWS_TOKEN_RATE_LIMITER: limiter,

@@ -68,7 +68,7 @@ export function writeAbout({ making, assets, policy, site, messagesOf }: AboutPa
 }
 
 type FailurePage = {
-  status: number;
+  sentence: 404 | 400 | 503;
   language: PageLanguage;
   messages: Messages;
   assets: Assets;
@@ -77,9 +77,8 @@ type FailurePage = {
 
 /** The HTML of what a person sees who goes wrong. */
 export function writeFailure(failure: FailurePage & { site: Site | undefined }): string {
-  const { status, language, messages, assets, policy, site } = failure;
-  const sentences: Record<number, string> = { 400: messages.badAddress, 404: messages.nothingHere };
-  const title = sentences[status] ?? messages.notNow;
+  const { sentence, language, messages, assets, policy, site } = failure;
+  const title = { 400: messages.badAddress, 404: messages.nothingHere, 503: messages.notNow }[sentence];
   return `<!doctype html>${toHtml(
     h(
       "html",

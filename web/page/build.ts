@@ -9,9 +9,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { workerPolicy } from "@trendvault/contract/page";
+import { pageFields, pageLanguages, policies, workerPolicy } from "@trendvault/contract/page";
 import { noticesName, noticesOf } from "../../tools/release/notices.ts";
 import { localeParts } from "../client/locale-parts.ts";
+import { allMessages } from "../client/src/view/locales/all.ts";
+import { writeFailure } from "./about-view.ts";
 import type { Assets } from "./manifest.ts";
 
 /**
@@ -43,10 +45,29 @@ const assets: Assets = {
   icon: addAsset("icon.svg", await Bun.file(join(folder, "icon.svg")).text()),
 };
 write(join(dist, "public/service-worker.js"), scripts.serviceWorker);
+writeFailures();
 write(join(dist, "public/_headers"), headerRules());
 write(join(dist, "public", noticesName), scripts.notices);
 write(join(dist, "manifest.json"), `${JSON.stringify(assets, null, 2)}\n`); // last: what it names is there
 removeOld();
+
+/** The pages of people who go wrong at the edge, which knows nothing of the site: failureOf names them. */
+function writeFailures(): void {
+  for (const language of pageLanguages) {
+    for (const sentence of [400, 404, 503] as const) {
+      const messages = allMessages[language];
+      const html = writeFailure({
+        sentence,
+        language,
+        messages,
+        assets,
+        policy: policies.page([]),
+        site: undefined,
+      });
+      write(join(dist, `public/failures/${sentence}-${language}.html`), html);
+    }
+  }
+}
 
 async function buildScripts(): Promise<
   Record<"page" | "embed" | "docs" | "serviceWorker" | "notices", string>
@@ -153,6 +174,11 @@ function headerRules(): string {
   Cross-Origin-Resource-Policy: cross-origin
   X-Content-Type-Options: nosniff
   Content-Security-Policy: default-src 'none'
+/failures/*
+  Cache-Control: no-store
+  X-Content-Type-Options: nosniff
+  X-Robots-Tag: noindex
+  Content-Security-Policy: ${pageFields({ policy: policies.page([]) }, "")["content-security-policy"]}
 /assets/${elementName}
   ! Cache-Control
   Cache-Control: public, max-age=300

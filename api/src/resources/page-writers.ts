@@ -1,8 +1,8 @@
 import { windowHours } from "@trendvault/contract/lists";
 import {
+  failureOf,
   feedTypes,
   feedUrl,
-  findPageLanguage,
   mainLanguage,
   type PageQuery,
   pageLanguageOf,
@@ -80,20 +80,14 @@ export function writeOembed(query: PageQuery, size: number): Body {
 
 const oembedSeconds = 86_400; // nothing in it is of the list
 
-/** Writes what a person sees who goes wrong, in the first language that their browser asks for and the page has. */
+/** Writes what a person sees who goes wrong. `languages`: those that their browser asks for. */
 export function writeFailurePage(
   status: number,
   { languages, ...others }: { languages: string | null; assets: Assets; policy: string },
 ): string {
-  const tags = languages?.split(",").map((part) => /^\s*([a-z]{2})\b/i.exec(part)?.[1]?.toLowerCase()) ?? [];
-  const language = findPageLanguage(tags.find((tag) => findPageLanguage(tag) !== undefined)) ?? "en";
-  return writeFailure({
-    status,
-    language,
-    messages: allMessages[language],
-    site: ownRegions?.site,
-    ...others,
-  });
+  const [sentence, language] = failureOf(status, languages);
+  const messages = allMessages[language];
+  return writeFailure({ sentence, language, messages, site: ownRegions?.site, ...others });
 }
 
 /** Writes the feed of a list, in the main language of its region. */

@@ -81,8 +81,9 @@ const roots = [
   {
     root: "web/page",
     layers: [
+      ["build.ts"],
       ["about-view.ts", "docs-view.ts", "embed.ts", "embed-view.ts", "page.ts", "service-worker.ts"],
-      ["build.ts", "offline.ts", "page-view.ts"],
+      ["offline.ts", "page-view.ts"],
       ["docs.ts", "manifest.ts"],
     ],
     mayImport: ["web/client/(src|locale-parts.ts)", "contract", "tools/release/notices.ts"],
