@@ -241,6 +241,9 @@ const problemExamples: Record<ProblemKind, Problem> = {
     "unsupported-media-type",
     "Expected text/plain or application/json.",
   ),
+  "not-implemented": describeProblem("not-implemented", "format: expected json", {
+    invalid: [{ name: "format", detail: "expected json" }],
+  }),
   "too-many-requests": describeProblem("too-many-requests", "Retry in a minute."),
   internal: describeProblem("internal", "The log has the cause under this id.", {
     instance: "urn:uuid:0c0a9e3e-6d6b-4b6e-9d59-1f4f6c2d7a10",

@@ -17,6 +17,7 @@ export const problems = {
   "unsupported-media-type": { status: 415, title: "The body is of another type" },
   "too-many-requests": { status: 429, title: "Too many different requests from one network" },
   internal: { status: 500, title: "The request failed" },
+  "not-implemented": { status: 501, title: "The answer has another format" },
   busy: { status: 503, title: "Too many answers are being built" },
   "not-counted": { status: 503, title: "Nothing can be counted now" },
   "not-ready": { status: 503, title: "No ranking is available" },
@@ -121,6 +122,10 @@ const explanations: Record<ProblemKind, Explanation> = {
   internal: {
     meaning: "The server failed. The cause is in its log, under the id in `instance`.",
     remedy: "Retry later. When you report it, give the id.",
+  },
+  "not-implemented": {
+    meaning: "An answer of oEmbed is JSON, and this request asks for another format.",
+    remedy: "Ask for `format` json, or name none.",
   },
   busy: {
     meaning: "Many different answers are being built, and no further one can wait in the queue.",

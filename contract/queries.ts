@@ -195,21 +195,34 @@ export function parseEmbedQuery(search: string): ParsedPageQuery {
 /** The sides of the frames that oEmbed offers, in pixels. */
 export const frameSizes = [600, 500, 300] as const;
 
+/** A page that is asked for: `site` is where, like https://trending.example.com, `search` its query, `size` the frame's. */
+type OembedRequest =
+  | { site: string; search: string; size: number; refused: null }
+  | { refused: { kind: ProblemKind; invalid: InvalidParameter[] } };
+
 /**
- * What a request of oEmbed (oembed.com, section 2.2) is for: the query of a page, which is that of `url` where one is
- * named, and the largest frame that there is room for. Other parameters are left out: consumers add some.
+ * What a request of oEmbed (oembed.com, section 2.2) is for: the page that `url` names, and the largest frame that there
+ * is room for. Other parameters are left out: consumers add some.
  */
-export function readOembed(search: string): { search: string; size: number } {
+export function readOembed(search: string): OembedRequest {
   const asked = new URLSearchParams(search);
   const most = Math.min(...["maxwidth", "maxheight"].map((name) => Number(asked.get(name)) || frameSizes[0]));
   const size = frameSizes.find((one) => one <= most) ?? frameSizes[2];
-  const url = asked.get("url");
-  return { search: url === null ? search : (url.split(/[?#]/)[1] ?? ""), size };
+  if ((asked.get("format") ?? "json") !== "json")
+    return { refused: { kind: "not-implemented", invalid: [{ name: "format", detail: "expected json" }] } };
+  const page = /^https?:\/\/([\w.-]+(?::\d+)?)(?:\/(?:embed)?)?(?:\?([^#]*))?(?:#.*)?$/i.exec(
+    asked.get("url") ?? "",
+  );
+  if (page === null) return { refused: { kind: "invalid-parameter", invalid: [noPageUrl] } };
+  return { site: `https://${page[1]?.toLowerCase()}`, search: page[2] ?? "", size, refused: null };
 }
 
+const noPageUrl: InvalidParameter = { name: "url", detail: "expected the address of a page, / or /embed" };
+
 /** The one URL of what oEmbed says of a page. It is a cache key. */
-export function oembedUrl(query: PageQuery, size: number): string {
-  return pageUrl(query, paths.oembed) + (size === frameSizes[0] ? "" : `&maxwidth=${size}`);
+export function oembedUrl(query: PageQuery, { site, size }: { site: string; size: number }): string {
+  const most = size === frameSizes[0] ? "" : `&maxwidth=${size}`;
+  return `${paths.oembed}?url=${encodeURIComponent(site + pageUrl(query))}${most}`;
 }
 
 const unknownPageLanguage: InvalidParameter = {
@@ -326,6 +339,7 @@ export const missing = {
   page: "The list ends before this page.",
   video: "No such video.",
   asset: "No such asset: its page is of another version.",
+  oembed: "No page of this site is at `url`, or the site has named no public_url.",
   explanation: "Nothing is known of this video in this region.",
 } as const;
 

@@ -1,4 +1,3 @@
-import { refusalDetails } from "@trendvault/contract/http";
 import type { PublicKeySet } from "@trendvault/contract/keys";
 import { edgeLifetimes, listLengths } from "@trendvault/contract/lists";
 import { explainedIdAt, isAssetPath, paths, videoIdAt } from "@trendvault/contract/paths";
@@ -420,7 +419,7 @@ class DelegatedSigner {
 function notFoundReason(path: string): string | null {
   if (explainedIdAt(path) !== null) return missing.explanation;
   if (videoIdAt(path) !== null) return missing.video;
-  if (path === paths.oembed) return refusalDetails["not-found"];
+  if (path === paths.oembed) return missing.oembed;
   return isAssetPath(path) ? missing.asset : null;
 }
 

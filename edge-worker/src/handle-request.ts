@@ -48,8 +48,9 @@ export async function handleRequest(
     return refuse("method-not-allowed", refusalDetails["method-not-allowed"], { headers });
   }
   const country = (request.cf as IncomingRequestCfProperties | undefined)?.country;
-  const { canonical, invalid } = canonicalize(url, country);
-  if (canonical === null) return refuseParameters(invalid);
+  const read = canonicalize(url, country);
+  if (read.canonical === null) return refuseParameters(read);
+  const { canonical } = read;
   const result = await cache.read(canonical, context);
   const now = cache.clock();
   switch (result.kind) {
@@ -213,10 +214,12 @@ export function refuse(
 }
 
 /** A problem that names each parameter that is wrong. */
-export function refuseParameters(invalid: InvalidParameter[]): Response {
+export function refuseParameters({ invalid, kind = "invalid-parameter" }: Refused): Response {
   const detail = invalid.map((parameter) => `${parameter.name}: ${parameter.detail}`).join("; ");
-  return refuse("invalid-parameter", detail, { invalid });
+  return refuse(kind, detail, { invalid });
 }
+
+type Refused = { invalid: InvalidParameter[]; kind?: ProblemKind };
 
 /** A response with these headers and those of every response. */
 export function respond(

@@ -184,28 +184,48 @@ describe("an embedded page", () => {
 });
 
 describe("oEmbed", () => {
+  const page = (address: string) => `?url=${encodeURIComponent(address)}`;
   const target = (search: string) => readAt("/oembed", search, "PL").canonical?.target;
+  const keyOf = (address: string, more = "") => `/oembed${page(address)}${more}`;
 
-  test("has one key for a page and the largest frame that there is room for", () => {
-    const url = encodeURIComponent("https://trending.example.com/?window=now&region=de&utm_source=x#top");
-    expect(target(`?url=${url}&maxwidth=1200&maxheight=900&dnt=1&format=json`)).toBe(
-      "/oembed?region=DE&window=now",
-    );
-    expect(target(`?maxwidth=580&url=${url}&maxheight=750`)).toBe(
-      "/oembed?region=DE&window=now&maxwidth=500",
-    );
-    expect(target("?region=DE&maxheight=20")).toBe("/oembed?region=DE&maxwidth=300");
-    expect(target("?region=DE&maxwidth=many")).toBe("/oembed?region=DE");
-    expect(target("?url=https%3A%2F%2Ftrending.example.com%2F")).toBe("/oembed?region=PL");
+  test("has one key for a page of a host and the largest frame that there is room for", () => {
+    const url = page("https://trending.example.com/?window=now&region=de&utm_source=x#top").slice(1);
+    const key = keyOf("https://trending.example.com/?region=DE&window=now");
+    expect(target(`?${url}&maxwidth=1200&maxheight=900&dnt=1&format=json`)).toBe(key);
+    expect(target(`?maxwidth=580&${url}&maxheight=750`)).toBe(`${key}&maxwidth=500`);
+    expect(target(`?${url}&maxheight=20`)).toBe(`${key}&maxwidth=300`);
+    expect(target(`?${url}&maxwidth=many`)).toBe(key);
+    const german = keyOf("https://a.example:8443/?region=DE");
+    for (const same of ["http://A.example:8443/embed?region=DE", "https://a.example:8443?region=de#x"])
+      expect(target(page(same))).toBe(german);
+    expect(target(page("https://a.example"))).toBe(keyOf("https://a.example/?region=PL"));
+    const kids = target(page("https://a.example/?region=DE&category=Kids'%20TV"));
+    expect(kids).toBe("/oembed?url=https%3A%2F%2Fa.example%2F%3Fregion%3DDE%26category%3DKids%2527%2520TV");
+    expect(target(kids?.slice("/oembed".length) ?? "")).toBe(kids);
+  });
+
+  test("is of a page that is named, as JSON", () => {
+    const refused = (search: string) => {
+      const { kind, invalid } = readAt("/oembed", search) as { kind?: string; invalid: { name: string }[] };
+      return [kind, invalid[0]?.name];
+    };
+    for (const none of [
+      "",
+      "?region=DE",
+      page("https://a.example/about"),
+      page("javascript:alert(1)"),
+      page("//a"),
+    ])
+      expect(refused(none)).toEqual(["invalid-parameter", "url"]);
+    expect(refused(page("https://a.example/?region=XX"))).toEqual([undefined, "region"]);
+    expect(refused(`${page("https://a.example/")}&format=xml`)).toEqual(["not-implemented", "format"]);
   });
 
   test("may not exist, and is no list that somebody looks at, and no front page that is kept", () => {
-    const { canonical } = readAt("/oembed", "?region=DE");
-    expect(canonical && mayBeMissing(canonical)).toBe(true);
-    expect(ask<boolean | string | null>(readAt("/oembed", "?region=DE"), isList, frontPageName)).toEqual([
-      false,
-      null,
-    ]);
+    const asked = readAt("/oembed", page("https://visitor.example/?region=DE"));
+    expect(asked.canonical && mayBeMissing(asked.canonical)).toBe(true);
+    expect(ask<boolean | string | null>(asked, isList, frontPageName)).toEqual([false, null]);
+    expect(ask(asked, redactedTarget)).toEqual(["/oembed?url=(hidden)"]);
   });
 });
 

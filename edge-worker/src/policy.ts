@@ -9,7 +9,7 @@ import {
   videoIdAt,
   videoPath,
 } from "@trendvault/contract/paths";
-import { problemKinds, problemType } from "@trendvault/contract/problem";
+import { type ProblemKind, problemKinds, problemType } from "@trendvault/contract/problem";
 import {
   explanationUrl,
   exportedRegionAt,
@@ -47,7 +47,7 @@ export type CanonicalRequest = {
 
 type Canonicalized =
   | { canonical: CanonicalRequest; invalid: null }
-  | { canonical: null; invalid: InvalidParameter[] };
+  | { canonical: null; invalid: InvalidParameter[]; kind?: ProblemKind };
 
 /** The canonical path of what the origin serves at a path, or null when it serves nothing there. */
 export function canonicalPath(pathname: string): string | null {
@@ -87,10 +87,7 @@ export function canonicalize(
   if (pathname === paths.page) return canonicalizeList(search, country, parsePageQuery, pageUrl);
   if (pathname === paths.embed)
     return canonicalizeList(search, country, parseEmbedQuery, (query) => pageUrl(query, pathname));
-  if (pathname === paths.oembed) {
-    const asked = readOembed(search);
-    return canonicalizeList(asked.search, country, parseEmbedQuery, (query) => oembedUrl(query, asked.size));
-  }
+  if (pathname === paths.oembed) return canonicalizeOembed(search, country);
   const feed = feedAt(pathname);
   if (feed !== null)
     return canonicalOf(parseFeedQuery(feed, search), (query) => ({ query, target: feedUrl(query) }));
@@ -111,6 +108,12 @@ export function canonicalize(
   if (search !== "") return { canonical: null, invalid: [unexpectedParameter] };
   const target = canonicalPath(pathname) ?? pathname;
   return { canonical: { target, query: null, regionFromCountry: false }, invalid: null };
+}
+
+function canonicalizeOembed(search: string, country: string | undefined): Canonicalized {
+  const asked = readOembed(search);
+  if (asked.refused !== null) return { canonical: null, ...asked.refused };
+  return canonicalizeList(asked.search, country, parseEmbedQuery, (query) => oembedUrl(query, asked));
 }
 
 function canonicalizeList(
@@ -182,9 +185,9 @@ export function frontPageName(canonical: CanonicalRequest): string | null {
   return `${region}/${window}${isPage(canonical) ? "/page" : ""}`;
 }
 
-/** The target for the log: without the category, which is whatever a visitor has typed. */
+/** The target for the log: without the category and the page of oEmbed, which are whatever a visitor has typed. */
 export function redactedTarget({ target }: CanonicalRequest): string {
-  return target.replace(/category=[^&]*/, "category=(hidden)");
+  return target.replace(/(category|url)=[^&]*/, "$1=(hidden)");
 }
 
 // --- For how long

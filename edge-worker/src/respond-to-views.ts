@@ -109,7 +109,8 @@ async function respondToPull(
   const verdict = await verifyPull({ method, path, query, fields }, pullKeys, clock());
   if (verdict !== "valid") return refuse("pull-signature", refusals[verdict]);
   if (path !== paths.viewShards) return respondWithMinutes(query, shards);
-  if (query !== "") return refuseParameters([{ name: "(unknown)", detail: "expected no parameters" }]);
+  if (query !== "")
+    return refuseParameters({ invalid: [{ name: "(unknown)", detail: "expected no parameters" }] });
   return respondWithJson(JSON.stringify({ shards: shards.names(), kept_hours: viewLimits.keptHours }));
 }
 
@@ -117,7 +118,7 @@ async function respondWithMinutes(query: string, shards: ViewServices["shards"])
   const { shard: name = "", after, limit, invalid } = readParameters(query);
   const shard = shards.find(name);
   if (shard === null) invalid.push({ name: "shard", detail: "expected a region and a number, like GB-0" });
-  if (shard === null || invalid.length > 0) return refuseParameters(invalid);
+  if (shard === null || invalid.length > 0) return refuseParameters({ invalid });
   try {
     return respondWithJson(writeMinutes(name, after, await shard.pull(after, limit)));
   } catch (error) {

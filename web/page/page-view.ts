@@ -9,6 +9,7 @@ import {
   pageUrl,
 } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
+import { frameSizes, oembedUrl } from "@trendvault/contract/queries";
 import { builtInRegions, publicUrl, type Region, regions } from "@trendvault/contract/regions";
 import { type Site, styleOf } from "@trendvault/contract/site";
 import { type List, listView } from "../client/src/view/list-view.ts";
@@ -138,8 +139,7 @@ function ownLanguages(): Pick<PageData, "languages"> {
 export function oembedLink({ query }: Pick<Page, "query">): ViewElement | null {
   const site = publicUrl();
   if (site === null) return null;
-  const url = encodeURIComponent(site + pageUrl({ ...query, cursor: undefined }));
-  const href = `${site}${paths.oembed}?url=${url}`;
+  const href = site + oembedUrl({ ...query, cursor: undefined }, { site, size: frameSizes[0] });
   return h("link", { rel: "alternate", href, type: "application/json+oembed", title: "oEmbed" });
 }
 

@@ -513,8 +513,10 @@ function pagesOf(query: TrendingQuery): string[] {
   const others = pageLanguages.filter((lang) => isFirst && lang !== mainLanguage(query.region));
   const embedded = query.cursor === undefined ? [pageUrl(query, paths.embed)] : [];
   const all = [query, ...others.map((lang) => ({ ...query, lang }))];
-  const offered = query.cursor === undefined && publicUrl() !== null ? all : [];
-  const oembeds = offered.flatMap((page) => frameSizes.map((size) => oembedUrl(page, size)));
+  const site = publicUrl();
+  const offered =
+    query.cursor === undefined && site !== null ? frameSizes.map((size) => ({ site, size })) : [];
+  const oembeds = offered.flatMap((frame) => all.map((page) => oembedUrl(page, frame)));
   return [...all.map((page) => pageUrl(page)), ...embedded, ...oembeds];
 }
 

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { refusalDetails } from "@trendvault/contract/http";
 import {
   feedUrl,
   isEmbedUrl,
@@ -57,17 +56,20 @@ export function embedResource(search: string, sources: HtmlSources): Resource | 
 
 /** How a consumer of oEmbed frames a page. */
 export function oembedResource(search: string, sources: HtmlSources): Resource | Refusal {
-  const { search: page, size } = readOembed(`?${search}`);
-  const { query, invalid } = parseEmbedQuery(page);
+  const asked = readOembed(`?${search}`);
+  if (asked.refused !== null) return Refusal.ofParameters(asked.refused.invalid, asked.refused.kind);
+  const { query, invalid } = parseEmbedQuery(asked.search);
   if (query === null) return Refusal.ofParameters(invalid);
   return {
-    url: oembedUrl(query, size),
+    url: oembedUrl(query, asked),
     route: "page",
     read(generation) {
-      if (publicUrl() === null) return new Refusal("not-found", refusalDetails["not-found"]);
+      if (asked.site !== publicUrl()) return new Refusal("not-found", missing.oembed);
       const { lang: _, ...list } = query;
       const content = readTrending(list, generation, sources);
-      return content instanceof Refusal ? content : fixedContent(pageWriters().writeOembed(query, size));
+      return content instanceof Refusal
+        ? content
+        : fixedContent(pageWriters().writeOembed(query, asked.size));
     },
   };
 }

@@ -112,9 +112,9 @@ export class Refusal {
   }
 
   /** Parameters that were refused; the sentence names each. */
-  static ofParameters(invalid: InvalidParameter[]): Refusal {
+  static ofParameters(invalid: InvalidParameter[], kind: ProblemKind = "invalid-parameter"): Refusal {
     const detail = invalid.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
-    return new Refusal("invalid-parameter", detail, { invalid });
+    return new Refusal(kind, detail, { invalid });
   }
 
   constructor(
