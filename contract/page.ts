@@ -43,6 +43,15 @@ function encodeQueryValue(text: string): string {
   return encodeURIComponent(text).replaceAll("'", "%27");
 }
 
+/** The sides of the frames that oEmbed offers, in pixels. */
+export const frameSizes = [600, 500, 300] as const;
+
+/** The one URL of what oEmbed says of a page. It is a cache key. */
+export function oembedUrl(query: PageQuery, { site, size }: { site: string; size: number }): string {
+  const most = size === frameSizes[0] ? "" : `&maxwidth=${size}`;
+  return `${paths.oembed}?url=${encodeURIComponent(site + pageUrl(query))}${most}`;
+}
+
 /** The forms of a feed, with their media types: JSON Feed 1.1, and Atom (RFC 4287). */
 export const feedTypes = { json: "application/feed+json", atom: "application/atom+xml" } as const;
 export type FeedForm = keyof typeof feedTypes;

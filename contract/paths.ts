@@ -13,6 +13,11 @@ export const paths = {
   aboutPage: "/about",
   docs: "/docs",
   serviceWorker: "/service-worker.js",
+  icon: "/favicon.ico",
+
+  // What search engines ask for (RFC 9309, sitemaps.org).
+  robots: "/robots.txt",
+  sitemap: "/sitemap.xml",
 
   // The paths that only the edge answers: what browsers tell, and what the writer pulls of it.
   views: "/api/views",

@@ -1,15 +1,25 @@
 import * as z from "zod/mini";
 import { choiceOf, defaultWindow, describeWindows, listLengths, type Window, windows } from "./lists.ts";
-import { type FeedForm, findPageLanguage, listUrl, type PageQuery, pageLanguages, pageUrl } from "./page.ts";
+import {
+  type FeedForm,
+  findPageLanguage,
+  frameSizes,
+  listUrl,
+  type PageQuery,
+  pageLanguages,
+} from "./page.ts";
 import { explanationPath, pageParameters, paths } from "./paths.ts";
 import type { ProblemExtras, ProblemKind } from "./problem.ts";
 import { defaultRegion, findRegion, regionCodes } from "./regions.ts";
 import type { TokenList } from "./token.ts";
 
 const limitExpected = `expected a whole number from 1 to ${listLengths.largestPage}`;
-const languageExpected = "expected the primary subtag of a language, such as de";
 const cursorExpected = "expected the cursor of `next`";
-const cursorPattern = /^[1-9][0-9]{0,14}-(0|[1-9][0-9]{0,5})$/;
+const patterns = {
+  category: /^.{1,60}$/su,
+  language: /^[a-z]{2,3}$/,
+  cursor: /^[1-9][0-9]{0,14}-(0|[1-9][0-9]{0,5})$/,
+};
 
 /**
  * What an item of a page has, besides the default: little of it, as a phone wants it, or its growth as well, for charts.
@@ -24,15 +34,17 @@ export const sparklineHours = 24;
 export const TrendingQuery = z.strictObject({
   region: z._default(z.custom<string>(isRegion, { error: regionExpected }), () => defaultRegion),
   window: z._default(oneOf(windows), defaultWindow),
-  category: z.optional(
-    z.string().check(z.regex(/^.{1,60}$/su, { error: "expected a category of 1 to 60 characters" })),
-  ),
-  language: z.optional(z.string().check(z.regex(/^[a-z]{2,3}$/, { error: languageExpected }))),
+  category: z.optional(matching(patterns.category, "expected a category of 1 to 60 characters")),
+  language: z.optional(matching(patterns.language, "expected the primary subtag of a language, such as de")),
   fields: z.optional(oneOf(fieldSets)),
   limit: z._default(z.custom<number>(isLimit, { error: limitExpected }), listLengths.defaultPage),
-  cursor: z.optional(z.string().check(z.regex(cursorPattern, { error: cursorExpected }))),
+  cursor: z.optional(matching(patterns.cursor, cursorExpected)),
 });
 export type TrendingQuery = z.infer<typeof TrendingQuery>;
+
+function matching(pattern: RegExp, error: string) {
+  return z.custom<string>((value) => typeof value === "string" && pattern.test(value), { error });
+}
 
 function oneOf<Value extends string>(values: readonly Value[]) {
   const error = `expected one of ${values.join(", ")}`;
@@ -138,7 +150,7 @@ function asInvalidParameter(issue: { path: PropertyKey[]; message: string }): In
 /** The schemas of the queries for OpenAPI: all in this function, since the edge's bundle leaves out what it does not call. */
 export function describeQueries() {
   // The parser looks the region up when it is asked, since a program may have regions of its own; and it has no schemas of
-  // numbers and enumerations, which take three kilobytes.
+  // texts, numbers and enumerations, which take four kilobytes.
   const region = z._default(z.enum(regionCodes), defaultRegion);
   const limit = z._default(
     z.int().check(z.minimum(1), z.maximum(listLengths.largestPage)),
@@ -146,7 +158,11 @@ export function describeQueries() {
   );
   const window = z._default(z.enum(windows), defaultWindow);
   const fields = z.optional(z.enum(fieldSets));
-  const described = z.extend(TrendingQuery, { region, window, fields, limit });
+  const text = (pattern: RegExp) => z.optional(z.string().check(z.regex(pattern)));
+  const category = text(patterns.category);
+  const language = text(patterns.language);
+  const cursor = text(patterns.cursor);
+  const described = z.extend(TrendingQuery, { region, window, category, language, fields, limit, cursor });
   const { shape } = described.def;
   const descriptions: Record<keyof typeof shape, string> = {
     region: "The region, ISO 3166-1 alpha-2, in upper or lower case",
@@ -192,9 +208,6 @@ export function parseEmbedQuery(search: string): ParsedPageQuery {
   return parsePageQuery(parameters.toString());
 }
 
-/** The sides of the frames that oEmbed offers, in pixels. */
-export const frameSizes = [600, 500, 300] as const;
-
 /** A page that is asked for: `site` is where, like https://trending.example.com, `search` its query, `size` the frame's. */
 type OembedRequest =
   | { site: string; search: string; size: number; refused: null }
@@ -218,12 +231,6 @@ export function readOembed(search: string): OembedRequest {
 }
 
 const noPageUrl: InvalidParameter = { name: "url", detail: "expected the address of a page, / or /embed" };
-
-/** The one URL of what oEmbed says of a page. It is a cache key. */
-export function oembedUrl(query: PageQuery, { site, size }: { site: string; size: number }): string {
-  const most = size === frameSizes[0] ? "" : `&maxwidth=${size}`;
-  return `${paths.oembed}?url=${encodeURIComponent(site + pageUrl(query))}${most}`;
-}
 
 const unknownPageLanguage: InvalidParameter = {
   name: "lang",
@@ -261,16 +268,16 @@ export function parseFeedQuery({ region, form }: FeedAddress, search: string): P
   return { query: { ...parsed.query, region, form, limit: listLengths.largestPage }, invalid: null };
 }
 
-/** Which list a video's place is explained in. */
-export type ExplainQuery = Pick<TrendingQuery, "region" | "window">;
-
 /** Reads the query string of an explanation, as strictly as that of a list. */
 export function parseExplainQuery(search: string): ParsedTrendingQuery {
   return parseOnly(search, ["region", "window"]);
 }
 
 /** The one URL of an explanation: the default window left out. It is a cache key. */
-export function explanationUrl(id: string, { region, window }: ExplainQuery): string {
+export function explanationUrl(
+  id: string,
+  { region, window }: Pick<TrendingQuery, "region" | "window">,
+): string {
   return `${explanationPath(id)}?region=${region}${window === defaultWindow ? "" : `&window=${window}`}`;
 }
 
@@ -339,7 +346,7 @@ export const missing = {
   page: "The list ends before this page.",
   video: "No such video.",
   asset: "No such asset: its page is of another version.",
-  oembed: "No page of this site is at `url`, or the site has named no public_url.",
+  publicUrl: "The site has no such page, or no public_url.",
   explanation: "Nothing is known of this video in this region.",
 } as const;
 

@@ -143,9 +143,13 @@ test("it says by oEmbed how to frame each first page, where the site has a publi
         ` src="${src.replaceAll("&", "&amp;")}"`,
       );
     }
+    const sitemap = new TextDecoder().decode((await offered.read("/sitemap.xml"))?.body);
+    expect(sitemap).toContain("<loc>https://lists.example/?region=PL&amp;lang=de</loc>");
+    expect(await offered.read("/robots.txt")).not.toBeNull();
   } finally {
     useRegions(null);
   }
+  expect(await bundle.read("/robots.txt")).toBeNull();
   expect(await bundle.read("/oembed?url=https%3A%2F%2Flists.example%2F%3Fregion%3DGB")).toBeNull();
 });
 

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readPageHead } from "@trendvault/contract/page";
@@ -97,6 +97,77 @@ test("pages and feeds have what the site says of itself, and their policy allows
   });
   expect(await (await origin.ask("/feeds/GB.atom")).text()).toContain("<name>Kanal &lt;Eins&gt;</name>");
   origin.watcher.close();
+});
+
+describe("the address that a site names", () => {
+  const accept = "text/html";
+  async function openNamed(site: object | undefined) {
+    const table = site && {
+      default: "GB",
+      regions: [
+        { ...gb, languages: ["en"] },
+        { ...pl, languages: ["pl"] },
+      ],
+      site,
+    };
+    return openTestOrigin(publish(["GB", "PL"]).path, table ? { REGIONS_TABLE: JSON.stringify(table) } : {});
+  }
+
+  test("is in what search engines and those who share a page read, whatever host a request names", async () => {
+    const origin = await openNamed({ name: "Kanal", public_url: "https://lists.example/" });
+    const ask = async (target: string) =>
+      (await origin.ask(target, { headers: { accept, host: "evil.example" } })).text();
+    const html = await ask("/?region=PL&lang=de");
+    const head = html.slice(0, html.indexOf("</head>"));
+    const address = "https://lists.example/?region=PL";
+    for (const link of [
+      `rel="canonical" href="${address}&amp;lang=de"`,
+      `rel="alternate" hreflang="pl" href="${address}"`,
+      `rel="alternate" hreflang="ar" href="${address}&amp;lang=ar"`,
+      `rel="alternate" hreflang="x-default" href="${address}"`,
+      `property="og:url" content="${address}&amp;lang=de"`,
+      'property="og:site_name" content="Kanal"',
+      'name="description" content="1. Title of pl1 · 2. ',
+    ])
+      expect(head).toContain(link);
+    const [, data = ""] =
+      /<script type="application\/ld\+json" id="list-items">(.*?)<\/script>/.exec(head) ?? [];
+    const { url, itemListElement: items } = JSON.parse(data);
+    expect([url, items[0].position, items[0].name]).toEqual([`${address}&lang=de`, 1, "Title of pl1"]);
+    expect(await ask("/?region=PL&category=Music")).not.toContain("hreflang");
+    const sitemap = await ask("/sitemap.xml");
+    const pages = [...sitemap.matchAll(/<loc>(.*?)<\/loc>/g)].map(([, page = ""]) =>
+      page.replaceAll("&amp;", "&"),
+    );
+    expect(pages.length).toBeGreaterThan(20);
+    for (const page of pages) {
+      const { status } = await origin.ask(page.replace("https://lists.example", ""));
+      expect([page, status]).toEqual([page, 200]);
+    }
+    expect(await ask("/robots.txt")).toContain("Sitemap: https://lists.example/sitemap.xml");
+    expect(html + sitemap).not.toContain("evil.example");
+    const oembed =
+      /href="([^"]*)" type="application\/json\+oembed"/.exec(head)?.[1]?.replaceAll("&amp;", "&") ?? "";
+    expect((await origin.ask(oembed.replace("https://lists.example", ""))).status).toBe(200);
+    expect((await origin.ask(oembed.slice(21).replace("lists.example", "evil.example"))).status).toBe(404);
+    expect((await origin.ask(`${oembed.slice(21)}&format=xml`)).status).toBe(501);
+    expect((await origin.ask("/oembed")).status).toBe(400);
+    origin.watcher.close();
+  });
+
+  test("is left out where it names none", async () => {
+    const origin = await openNamed(undefined);
+    const html = await (await origin.ask("/?region=GB")).text();
+    const head = html.slice(0, html.indexOf("</head>"));
+    for (const link of ["canonical", "hreflang", "og:", "ld+json", "oembed"])
+      expect(head).not.toContain(link);
+    const page = encodeURIComponent("https://evil.example/?region=GB");
+    for (const path of ["/robots.txt", "/sitemap.xml", `/oembed?url=${page}`])
+      expect([path, (await origin.ask(path)).status]).toEqual([path, 404]);
+    const icon = await origin.ask("/favicon.ico");
+    expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
+    origin.watcher.close();
+  });
 });
 
 test("a person who goes wrong sees a page of the site in a language of their browser, and a program a problem", async () => {

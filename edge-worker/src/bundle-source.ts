@@ -27,7 +27,14 @@ import {
   type WaitUntil,
 } from "./document-source.ts";
 import { type Logger, nullOnError } from "./log.ts";
-import { type CanonicalRequest, freshnessAt, isPage, pageLike, redactedTarget } from "./policy.ts";
+import {
+  type CanonicalRequest,
+  freshnessAt,
+  isPage,
+  mayBeMissing,
+  pageLike,
+  redactedTarget,
+} from "./policy.ts";
 import { isNewer, type SignedAnswer, type StoredResponse } from "./signed-answer.ts";
 import { nullAfter } from "./single-flight.ts";
 
@@ -226,7 +233,7 @@ export class BundleSource implements BundleReader {
     }
     const [path = ""] = target.split("?");
     if (query !== null && path === paths.trending) return this.#makeList(query, question);
-    const detail = notFoundReason(path);
+    const detail = notFoundReason(canonical, path);
     if (detail === null || !this.#options.isOnly) return this.#unexplained(); // the origin knows of more
     return this.#missing(detail, question);
   }
@@ -416,11 +423,11 @@ class DelegatedSigner {
 }
 
 /** What is said when there is no document at a path; null when there should be one. */
-function notFoundReason(path: string): string | null {
+function notFoundReason(canonical: CanonicalRequest, path: string): string | null {
   if (explainedIdAt(path) !== null) return missing.explanation;
   if (videoIdAt(path) !== null) return missing.video;
-  if (path === paths.oembed) return missing.oembed;
-  return isAssetPath(path) ? missing.asset : null;
+  if (isAssetPath(path)) return missing.asset;
+  return mayBeMissing(canonical) ? missing.publicUrl : null;
 }
 
 /** Says why bundles have no answer to a request, and gives the answer that says so. */

@@ -138,6 +138,14 @@ describe("a document", () => {
     expect(canonical).toEqual({ target: "/api/regions", query: null, regionFromCountry: false });
   });
 
+  test("for search engines may not exist", () => {
+    for (const path of ["/robots.txt", "/sitemap.xml"]) {
+      const { canonical } = readAt(path, "", "DE");
+      expect([canonical?.target, canonical && mayBeMissing(canonical)]).toEqual([path, true]);
+    }
+    expect(ask(readAt("/about", ""), mayBeMissing)).toEqual([false]);
+  });
+
   test("takes no parameters", () => {
     expect(readAt("/openapi.json", "?x=1").canonical).toBeNull();
   });

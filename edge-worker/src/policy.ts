@@ -1,6 +1,6 @@
 import { unexpectedParameter } from "@trendvault/contract/http";
 import { answerSeconds, defaultWindow, isFromFuture, listLengths } from "@trendvault/contract/lists";
-import { feedUrl, isEmbedUrl, type PageQuery, pageUrl } from "@trendvault/contract/page";
+import { feedUrl, isEmbedUrl, oembedUrl, type PageQuery, pageUrl } from "@trendvault/contract/page";
 import {
   explainedIdAt,
   explanationPath,
@@ -16,7 +16,6 @@ import {
   exportUrl,
   feedAt,
   type InvalidParameter,
-  oembedUrl,
   parseEmbedQuery,
   parseExplainQuery,
   parseExportQuery,
@@ -71,6 +70,8 @@ const documents = new Set<string>([
   paths.aboutPage,
   paths.docs,
   paths.serviceWorker,
+  paths.robots,
+  paths.sitemap,
   ...problemKinds.map(problemType),
 ]);
 
@@ -165,11 +166,15 @@ export function isList(canonical: CanonicalRequest): boolean {
   return isPage(canonical) || canonical.target.startsWith(`${paths.trending}?`);
 }
 
-/** Whether what is requested may not exist (404): a video, an asset, a page past the end of a list, or oEmbed. */
+/** Whether what is requested may not exist (404): a video, an asset, a page past the end of a list, what needs public_url. */
 export function mayBeMissing({ query, target }: CanonicalRequest): boolean {
-  if (query !== null) return query.cursor !== undefined || target.startsWith(paths.oembed);
   const [path = ""] = target.split("?");
-  return (videoIdAt(path) ?? explainedIdAt(path)) !== null || isAssetPath(target);
+  if (query?.cursor !== undefined || needsPublicUrl(path) || isAssetPath(path)) return true;
+  return query === null && (videoIdAt(path) ?? explainedIdAt(path)) !== null;
+}
+
+function needsPublicUrl(path: string): boolean {
+  return path === paths.oembed || path === paths.robots || path === paths.sitemap;
 }
 
 /**

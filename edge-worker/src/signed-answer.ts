@@ -56,7 +56,7 @@ type Content = { generated_at?: string | undefined; next?: unknown; fields?: Rec
 
 /** What the origin has: JSON of some kind, exports, feeds, pages of people, and what those load. */
 const contentTypes =
-  /^(application\/([a-z-]+\+)?json|application\/(x-ndjson|atom\+xml)|image\/svg\+xml|text\/(html|css|javascript); charset=utf-8)$/;
+  /^(application\/([a-z-]+\+)?json|application\/(x-ndjson|atom\+xml)|image\/svg\+xml|text\/(html|css|javascript|plain|xml); charset=utf-8)$/;
 
 /** What the edge needs to know of a body; null when it is not what it says it is. */
 function readContent(body: string, contentType: string, target: string): Content | null {

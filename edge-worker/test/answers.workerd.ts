@@ -449,6 +449,8 @@ describe("a page for people, at the edge", () => {
     assert.equal(element.headers.get("access-control-allow-origin"), "*");
     const worker = await stack.edge.fetchFromOutside("/service-worker.js");
     assert.deepEqual([worker.status, worker.headers.get("cache-control")], [200, "no-cache"]);
+    const icon = await stack.edge.fetchFromOutside("/favicon.ico");
+    assert.deepEqual([icon.status, icon.headers.get("content-type")], [200, "image/svg+xml"]);
     assert.deepEqual(stack.proxy.targets, []);
   });
 

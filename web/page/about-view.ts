@@ -51,7 +51,7 @@ export function writeAbout({ making, assets, policy, site, messagesOf }: AboutPa
         h("title", {}, messagesOf("en").howMade),
         h("link", { rel: "stylesheet", href: assets.pageCss }),
         siteParts.style(site),
-        h("link", { rel: "icon", href: assets.icon, type: "image/svg+xml" }),
+        siteParts.icon(site, assets),
       ),
       h(
         "body",
@@ -91,7 +91,7 @@ export function writeFailure(failure: FailurePage & { site: Site | undefined }):
         h("title", {}, title),
         h("link", { rel: "stylesheet", href: assets.pageCss }),
         siteParts.style(site),
-        h("link", { rel: "icon", href: assets.icon, type: "image/svg+xml" }),
+        siteParts.icon(site, assets),
       ),
       h(
         "body",

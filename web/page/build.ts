@@ -45,6 +45,7 @@ const assets: Assets = {
   icon: addAsset("icon.svg", await Bun.file(join(folder, "icon.svg")).text()),
 };
 write(join(dist, "public/service-worker.js"), scripts.serviceWorker);
+write(join(dist, "public/favicon.ico"), await Bun.file(join(folder, "icon.svg")).text());
 writeFailures();
 write(join(dist, "public/_headers"), headerRules());
 write(join(dist, "public", noticesName), scripts.notices);
@@ -182,6 +183,11 @@ function headerRules(): string {
 /assets/${elementName}
   ! Cache-Control
   Cache-Control: public, max-age=300
+/favicon.ico
+  ! Content-Type
+  Content-Type: image/svg+xml
+  X-Content-Type-Options: nosniff
+  Content-Security-Policy: default-src 'none'
 /service-worker.js
   Cache-Control: no-cache
   X-Content-Type-Options: nosniff

@@ -3,7 +3,7 @@ import { pageUrl } from "@trendvault/contract/page";
 import { listView } from "../client/src/view/list-view.ts";
 import { fill } from "../client/src/view/locales/locale.ts";
 import { dataBlock, h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
-import { headStart, oembedLink, type Page, siteParts, titleOf } from "./page-view.ts";
+import { headStart, type Page, publicLinks, siteParts, titleOf } from "./page-view.ts";
 
 /** The HTML of a list in a frame of another site. What is opened there opens beside that site. */
 export function writeEmbed(page: Page): string {
@@ -11,7 +11,7 @@ export function writeEmbed(page: Page): string {
 }
 
 function headView(page: Page): ViewElement {
-  const { assets, list, policy, query } = page;
+  const { assets, list, policy } = page;
   return h(
     "head",
     {},
@@ -23,8 +23,7 @@ function headView(page: Page): ViewElement {
     h("link", { rel: "stylesheet", href: assets.pageCss }),
     h("link", { rel: "stylesheet", href: assets.embedCss }), // as in a page, before anything is painted
     siteParts.style(page.site),
-    h("link", { rel: "canonical", href: pageUrl(query) }),
-    oembedLink(page),
+    publicLinks(page),
     h("script", { type: "module", src: assets.embedJs }),
   );
 }

@@ -2,14 +2,15 @@ import { defaultWindow, listLengths, windowHours, windows } from "@trendvault/co
 import {
   type FeedForm,
   feedUrl,
+  frameSizes,
   mainLanguage,
+  oembedUrl,
   type PageLanguage,
   type PageQuery,
   pageLanguages,
   pageUrl,
 } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
-import { frameSizes, oembedUrl } from "@trendvault/contract/queries";
 import { builtInRegions, publicUrl, type Region, regions } from "@trendvault/contract/regions";
 import { type Site, styleOf } from "@trendvault/contract/site";
 import { type List, listView } from "../client/src/view/list-view.ts";
@@ -71,7 +72,7 @@ function documentView(page: Page): ViewElement {
 }
 
 function headView(page: Page): ViewElement {
-  const { assets, list, query } = page;
+  const { assets, list } = page;
   const title = titleOf(page);
   return h(
     "head",
@@ -84,9 +85,9 @@ function headView(page: Page): ViewElement {
     // Also in the shadow root: loaded here, before anything is painted, nothing moves when it is applied there.
     h("link", { rel: "stylesheet", href: assets.listCss }),
     siteParts.style(page.site),
-    h("link", { rel: "icon", href: assets.icon, type: "image/svg+xml" }),
-    h("link", { rel: "canonical", href: pageUrl(query) }),
-    oembedLink(page),
+    siteParts.icon(page.site, assets),
+    publicLinks(page),
+    sharedView(page, title),
     h("link", { rel: "alternate", href: feedUrlOf(page, "json"), type: "application/feed+json", title }),
     h("link", { rel: "alternate", href: feedUrlOf(page, "atom"), type: "application/atom+xml", title }),
     h("script", { type: "module", src: assets.pageJs }),
@@ -135,12 +136,77 @@ function ownLanguages(): Pick<PageData, "languages"> {
   return { languages: Object.fromEntries(regions.map(({ code }) => [code, mainLanguage(code)])) };
 }
 
-/** Where consumers of oEmbed find how to frame a page: absolute (oembed.com, section 4), or they would not. */
-export function oembedLink({ query }: Pick<Page, "query">): ViewElement | null {
+/**
+ * The address of a page for others, and where consumers of oEmbed find how to frame it: absolute (oembed.com, section 4),
+ * so only where the site has a public address. What a request names as its host is anybody's.
+ */
+export function publicLinks({ query }: Pick<Page, "query">): ViewElement[] {
   const site = publicUrl();
-  if (site === null) return null;
-  const href = site + oembedUrl({ ...query, cursor: undefined }, { site, size: frameSizes[0] });
-  return h("link", { rel: "alternate", href, type: "application/json+oembed", title: "oEmbed" });
+  if (site === null) return [];
+  const oembed = site + oembedUrl({ ...query, cursor: undefined }, { site, size: frameSizes[0] });
+  return [
+    h("link", { rel: "canonical", href: site + pageUrl(query) }),
+    h("link", { rel: "alternate", href: oembed, type: "application/json+oembed", title: "oEmbed" }),
+  ];
+}
+
+/** What search engines and those who share a page read of it: its first ranks, and its other languages. */
+function sharedView(page: Page, title: string): ViewElement[] {
+  const site = publicUrl();
+  if (site === null) return [];
+  const { query, list, language, categories: _, ...shell } = page;
+  const url = site + pageUrl(query);
+  const ranks = list.items.slice(0, 3).map((item) => `${item.rank}. ${item.title}`);
+  const picture = pictureOf(list, shell.thumbHosts) ?? shell.site?.logo;
+  const described = {
+    title,
+    type: "website",
+    url,
+    image: picture,
+    locale: language,
+    site_name: shell.site?.name,
+  };
+  const description = ranks.join(" · ") || undefined;
+  return [
+    ...otherLanguages(page).map(([hreflang, href]) =>
+      h("link", { rel: "alternate", hreflang, href: site + href }),
+    ),
+    ...(description === undefined ? [] : [h("meta", { name: "description", content: description })]),
+    ...Object.entries({ ...described, description }).flatMap(([name, content]) =>
+      content === undefined ? [] : [h("meta", { property: `og:${name}`, content })],
+    ),
+    dataBlock("list-items", JSON.stringify(itemListOf(list, { name: title, url })), "application/ld+json"),
+  ];
+}
+
+/** The picture of the first video that nobody has paid for, where the page shows it, too. */
+function pictureOf(list: PageList, thumbHosts: readonly string[]): string | undefined {
+  const [first] = list.items.filter(({ placed_by: by }) => by !== "sponsor");
+  const picture = first?.thumbs[0];
+  const isShown =
+    picture !== undefined && URL.canParse(picture) && thumbHosts.includes(new URL(picture).host);
+  return isShown ? picture : undefined;
+}
+
+/** The other languages of a front page, which are everywhere that it is; "x-default" is the region's own. */
+function otherLanguages({ query: { lang: _, ...query } }: Page): [string, string][] {
+  if (query.category !== undefined || query.cursor !== undefined) return [];
+  const languages = pageLanguages.map((lang): [string, string] => [
+    lang,
+    pageUrl(lang === mainLanguage(query.region) ? query : { ...query, lang }),
+  ]);
+  return [...languages, ["x-default", pageUrl(query)]];
+}
+
+/** The list in the words of schema.org. */
+function itemListOf({ items }: PageList, { name, url }: { name: string; url: string }): object {
+  const itemListElement = items.map((item) => ({
+    "@type": "ListItem",
+    position: item.rank,
+    name: item.title,
+    ...(/^https?:/.test(item.url ?? "") && { url: item.url }), // others are no links in the page either
+  }));
+  return { "@context": "https://schema.org", "@type": "ItemList", name, url, itemListElement };
 }
 
 /** The parts that change with the list: the page's script makes them anew. */
@@ -252,6 +318,11 @@ export function titleOf(
 export const siteParts = {
   style: (site: Site | undefined): ViewElement | null =>
     site === undefined ? null : styleBlock(styleOf(site)),
+
+  icon: (site: Site | undefined, { icon }: Pick<Assets, "icon">): ViewElement =>
+    site?.logo === undefined
+      ? h("link", { rel: "icon", href: icon, type: "image/svg+xml" })
+      : h("link", { rel: "icon", href: site.logo }),
 
   /** The name and the logo, which lead to the front page. */
   brand(site: Site | undefined): ViewElement | null {

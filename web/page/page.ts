@@ -324,6 +324,8 @@ class ShownPage {
     document.documentElement.lang = shell.language;
     document.documentElement.dir = shell.messages.dir;
     document.title = titleOf(shell);
+    const canonical = document.querySelector<HTMLLinkElement>("link[rel=canonical]");
+    if (canonical !== null) canonical.href = new URL(pageUrl(shell.query), canonical.href).href;
     replace("header", pageParts.header(shell));
     replace("foot", pageParts.foot(shell));
     this.showList(shell);

@@ -13,19 +13,18 @@ import {
   type FeedForm,
   feedTypes,
   feedUrl,
+  frameSizes,
   mainLanguage,
+  oembedUrl,
   pageLanguages,
   pageUrl,
 } from "@trendvault/contract/page";
 import { paths, videoPath } from "@trendvault/contract/paths";
 import { problemKinds, problemType } from "@trendvault/contract/problem";
 import {
-  type ExplainQuery,
   explanationUrl,
   exportUrl,
   fieldSets,
-  frameSizes,
-  oembedUrl,
   type PageStart,
   type TrendingQuery,
   trendingUrl,
@@ -450,7 +449,10 @@ type Related = Generator<BundleDocument>;
  */
 function* documentsOf(renderer: DocumentRenderer, inventory: Inventory, share: Share): Related {
   const isMine = (number: number) => number % share.of === share.index;
-  if (isMine(0)) yield* documents(renderer, fixedTargets);
+  if (isMine(0)) {
+    yield* documents(renderer, fixedTargets);
+    yield* existing(renderer, [paths.robots, paths.sitemap]);
+  }
   for (const [number, list] of [...listsOf(inventory)].entries()) {
     if (isMine(number)) yield* listDocuments(renderer, list);
   }
@@ -460,7 +462,7 @@ function* documentsOf(renderer: DocumentRenderer, inventory: Inventory, share: S
   }
   const byRegion = Map.groupBy(inventory.videos, ({ region }) => region);
   for (const [number, listed] of [...byRegion.values()].entries()) {
-    const targets = listed.map(({ id, ...place }) => explanationUrl(id, place as ExplainQuery));
+    const targets = listed.map(({ id, ...place }) => explanationUrl(id, place as List));
     if (isMine(number)) yield* existing(renderer, targets);
   }
 }

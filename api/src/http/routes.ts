@@ -6,6 +6,7 @@ import { explanationResource } from "../resources/explanation.ts";
 import { exportResource } from "../resources/export.ts";
 import {
   aboutPage,
+  crawlerResource,
   docsResource,
   embedResource,
   feedResource,
@@ -51,6 +52,10 @@ export function createRoutes({ documents, ...sources }: ResourceSources): FindRo
     [paths.docs, { name: "page", resolve: withoutParameters(() => docsResource(sources.assets)) }],
     [paths.regions, { name: "regions", resolve: withoutParameters(() => regionsResource(sources.lists)) }],
     [paths.about, { name: "about", resolve: withoutParameters(() => aboutResource(sources)) }],
+    ...[paths.robots, paths.sitemap].map((path): [string, Route] => [
+      path,
+      { name: "page", resolve: withoutParameters(() => crawlerResource(path, sources)) },
+    ]),
     ...[...documents].map(([path, document]): [string, Route] => [
       path,
       { name: document.route, resolve: withoutParameters(() => document) },

@@ -1,10 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { defaultWindow } from "@trendvault/contract/lists";
 import {
   feedUrl,
   isEmbedUrl,
+  oembedUrl,
   type PageQuery,
   pageFields,
+  pageLanguages,
   pageUrl,
   policies,
 } from "@trendvault/contract/page";
@@ -13,14 +16,13 @@ import {
   type FeedAddress,
   type FeedQuery,
   missing,
-  oembedUrl,
   parseEmbedQuery,
   parseFeedQuery,
   parsePageQuery,
   readOembed,
   type TrendingQuery,
 } from "@trendvault/contract/queries";
-import { ownRegions, publicUrl } from "@trendvault/contract/regions";
+import { ownRegions, publicUrl, regionCodes } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { styleOf } from "@trendvault/contract/site";
 import { type Assets, readManifest } from "@trendvault/page/manifest";
@@ -64,7 +66,7 @@ export function oembedResource(search: string, sources: HtmlSources): Resource |
     url: oembedUrl(query, asked),
     route: "page",
     read(generation) {
-      if (asked.site !== publicUrl()) return new Refusal("not-found", missing.oembed);
+      if (asked.site !== publicUrl()) return new Refusal("not-found", missing.publicUrl);
       const { lang: _, ...list } = query;
       const content = readTrending(list, generation, sources);
       return content instanceof Refusal
@@ -161,6 +163,41 @@ export function aboutPage({
   };
 }
 
+/** What search engines are told of the pages: robots.txt, and the sitemap, where the site has a public address. */
+export function crawlerResource(path: string, { lists }: Pick<HtmlSources, "lists">): Resource {
+  return {
+    url: path,
+    route: "page",
+    read(generation) {
+      const site = publicUrl();
+      if (site === null) return new Refusal("not-found", missing.publicUrl);
+      const robots = `User-agent: *\nDisallow: /api/\nSitemap: ${site}${paths.sitemap}\n`;
+      if (path === paths.robots) return fixedContent(textBody(robots, "text/plain; charset=utf-8"));
+      const { categories } = lists.choicesOf(generation);
+      const sitemap = writeSitemap(site, namedCategories(categories, undefined));
+      return fixedContent(textBody(sitemap, "text/xml; charset=utf-8"));
+    },
+  };
+}
+
+/** The front pages in each language, and those of categories. No video: they are elsewhere. */
+function writeSitemap(site: string, categories: readonly string[]): string {
+  const window = defaultWindow;
+  const pages = [
+    ...regionCodes.flatMap((region) => pageLanguages.map((lang) => pageUrl({ region, window, lang }))),
+    ...regionCodes.flatMap((region) => categories.map((category) => pageUrl({ region, window, category }))),
+  ];
+  let urls = "";
+  for (const page of pages) {
+    if (urls.length < longestSitemap)
+      urls += `<url><loc>${site}${page.replaceAll("&", "&amp;")}</loc></url>\n`;
+  }
+  const open = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">';
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${open}\n${urls}</urlset>\n`;
+}
+
+const longestSitemap = 1_000_000; // characters; edges read 2 MB
+
 /** The reference of the API, for people: drawn in their browser from /openapi.json. */
 export function docsResource(assets: PageAssets): Resource {
   return {
@@ -204,7 +241,8 @@ export class PageAssets {
 
   /** A file by its path, or null when there is none. @throws Error when none was built */
   resourceAt(path: string): Resource | null {
-    if (path !== paths.serviceWorker && !isAssetPath(path)) return null;
+    const isFixed = path === paths.serviceWorker || path === paths.icon;
+    if (!isFixed && !isAssetPath(path)) return null;
     const extension = path.slice(path.lastIndexOf(".") + 1);
     return {
       url: path,
@@ -222,7 +260,11 @@ export class PageAssets {
       this.#read("manifest.json"); // says what to run when there is nothing
       const names = readdirSync(join(this.#folder, "public/assets"));
       const files = names.map((name): [string, string] => [`/assets/${name}`, `public/assets/${name}`]);
-      this.#files = new Map([...files, [paths.serviceWorker, `public${paths.serviceWorker}`]]);
+      const fixed = [paths.serviceWorker, paths.icon].map((path): [string, string] => [
+        path,
+        `public${path}`,
+      ]);
+      this.#files = new Map([...files, ...fixed]);
     }
     return this.#files;
   }
@@ -243,6 +285,7 @@ const contentTypes: Record<string, string> = {
   css: "text/css; charset=utf-8",
   js: "text/javascript; charset=utf-8",
   svg: "image/svg+xml",
+  ico: "image/svg+xml", // as the build writes it
 };
 
 const unknownAsset = new Refusal("not-found", missing.asset);

@@ -30,9 +30,9 @@ export function h(tag: string, attributes: Record<string, Value>, ...children: C
 }
 
 /** A block of data for scripts, which browsers do not run. */
-export function dataBlock(id: string, json: string): ViewElement {
+export function dataBlock(id: string, json: string, type = "application/json"): ViewElement {
   const text = cleanText(json).replaceAll("<", "\\u003c");
-  return { tag: "script", attributes: { type: "application/json", id }, children: [text] };
+  return { tag: "script", attributes: { type, id }, children: [text] };
 }
 
 /** A style sheet in the page, whose hash its policy names. Nothing of it comes from outside of the deployment. */
