@@ -23,7 +23,7 @@ addEventListener("click", (event) => {
   const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement);
   if (secret() === "" || link === undefined || event.defaultPrevented) return;
   event.preventDefault();
-  const page = document.querySelector<HTMLLinkElement>("link[rel=canonical]")?.href ?? "";
+  const page = document.querySelector<HTMLAnchorElement>("h1 a")?.href ?? "";
   tell({ message: "link", value: link.host === location.host ? link.href : page }); // it follows none to another host
 });
 new ResizeObserver(tellHeight).observe(document.body);
