@@ -92,7 +92,7 @@ test.each<[string, Partial<Measured>]>([
   ],
   ["failed requests", { minutes: minutes(({ minute }) => ({ failed: minute === 7 ? 1 : 0 })) }],
   ["longest recovery, s", { recoverySeconds: [61] }],
-  ["a list at the edge after the next one, s", { staleSeconds: 721 }],
+  ["a list at the edge after the next one, s", { staleSeconds: 301 }],
 ])("%s is missed when it grows, and nothing else is", (name, measured) => {
   expect(missed(measured)).toEqual([name]);
 });

@@ -1,5 +1,3 @@
-import { answerSeconds } from "@trendvault/contract/lists";
-
 /** What clients of a site saw in a minute. Times in milliseconds. */
 export type MinuteOfSite = {
   minute: number;
@@ -166,7 +164,7 @@ const limits = {
   p99Growth: 1.5,
   walMegabytes: 64,
   recoverySeconds: 60,
-  staleSeconds: answerSeconds.fresh + answerSeconds.stale, // by the first answer of an edge that was killed
+  staleSeconds: 300,
 } as const;
 
 /** While caches fill and code is compiled. */

@@ -32,7 +32,8 @@ test("what a run left whose warden was killed, too, goes with the next start, wh
   const parent = newFolder("parent");
   const dead = Bun.spawnSync(["true"]).pid;
   const folders = [dead, process.pid].map((pid) => join(parent, `trendvault-tests-${pid}`));
-  for (const folder of folders) mkdirSync(join(folder, "full"), { recursive: true });
+  for (const folder of folders) mkdirSync(join(folder, "a test/full"), { recursive: true });
+  Bun.spawnSync(["mount", "-t", "tmpfs", "tmpfs", join(folders[0] ?? "", "a test/full")]); // where this user may
   const env = { ...process.env, TMPDIR: parent };
   const child = launch([process.execPath, "-e", program], { env, stdio: ["ignore", "pipe", "inherit"] });
   await new Promise((resolve) => child.stdout?.once("data", resolve));

@@ -2,6 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:chi
 import { once } from "node:events";
 import {
   closeSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -74,7 +75,7 @@ for group in $groups; do kill -TERM "-$group"; done
 for second in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do runs && sleep 1; done
 for group in $groups; do kill -KILL "-$group"; done
 for file in $(grep -lszxF "TMPDIR=$1" /proc/[0-9]*/environ); do file=\${file%/environ}; kill -KILL "\${file#/proc/}"; done
-umount -l "$1"/disk-*
+umount -l $(grep -o " $1/[^ ]*" /proc/self/mounts)
 rm -rf -- "$1"
 `;
 
@@ -97,14 +98,20 @@ function warden(): Warden {
 
 const prefix = "trendvault-tests-";
 
-/** Makes a folder of this process in `parent`, and removes those of processes whose warden was killed, too. */
+/** Makes a folder of this process in `parent`, and removes those of processes whose warden was killed, too, with small disks in them. */
 function makeTestFolder(parent: string): string {
   for (const name of readdirSync(parent).filter((entry) => entry.startsWith(prefix)))
-    if (!isThere(Number(name.slice(prefix.length))))
-      rmSync(join(parent, name), { recursive: true, force: true });
+    if (!isThere(Number(name.slice(prefix.length)))) removeWithMounts(join(parent, name));
   const folder = join(parent, `${prefix}${process.pid}`);
   mkdirSync(folder, { recursive: true });
   return folder;
+}
+
+function removeWithMounts(folder: string): void {
+  const mounts = existsSync("/proc/self/mounts") ? readFileSync("/proc/self/mounts", "utf8") : "";
+  const paths = [...mounts.matchAll(/^\S+ (\S+)/gm)].map(([, path = ""]) => path.replaceAll("\\040", " "));
+  for (const path of paths.filter((path) => path.startsWith(`${folder}/`))) spawnSync("umount", ["-l", path]);
+  rmSync(folder, { recursive: true, force: true });
 }
 
 function isThere(pid: number): boolean {

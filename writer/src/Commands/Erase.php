@@ -32,8 +32,8 @@ final class Erase extends WriterCommand
     private const string HELP = <<<'TEXT'
     For a request under GDPR Art. 17; it cannot be undone. Rows, lines in done/, rejected/ and what is being read, and the
     generations that name it go. A new generation is published, and a new backup is made and fetched once; then all older
-    ones go from the stores of PUBLISH_URL and BACKUP_URL, since none knows what to keep out. What stays is a keyed hash, by which lines that name it are left out. It prints what it
-    cannot reach. After a failure give the same command again.
+    ones go from the stores of PUBLISH_URL and BACKUP_URL, since none knows what to keep out. What stays is a keyed hash, by
+    which lines that name it are left out. It prints what it cannot reach. After a failure give the same command again.
     TEXT;
     /** What is beyond reach, and for how long it stays there. */
     private const string BEYOND = <<<'TEXT'

@@ -35,7 +35,7 @@ final readonly class EditorialStore
     private const string GENERATION = 'SELECT max(published_at) FROM generation_regions JOIN generations ON id = generation WHERE region = ?';
     private const string COUNTED = 'SELECT sum(video_count) FROM generation_regions WHERE region = ?';
     private const string VIDEO =
-        "SELECT v.channel, json_extract(e.rules, '$.\"' || v.id || '\"') AS rule, " .
+        "SELECT v.channel, json_extract(e.rules, '$.\"' || v.id || '\".factor') AS factor, " .
         Restrictions::COLUMNS .
         ' FROM videos AS v LEFT JOIN explanations AS e ON e.region = ?2' .
         ' AND e.generation = (SELECT max(generation) FROM explanations WHERE region = ?2) WHERE v.id = ?1';
@@ -163,7 +163,7 @@ final readonly class EditorialStore
         if ($this->database->value(self::IS_SHOWN, [...$list, $pin->videoId]) !== null) {
             return null;
         }
-        /** @var ?array{channel: string, rule: ?string, held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string} $video */
+        /** @var ?array{channel: string, factor: int|float|null, held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string} $video */
         $video = $this->database->row(self::VIDEO, [$pin->videoId, $pin->region]);
         if ($video === null) {
             return 'no such video is stored';
@@ -177,7 +177,7 @@ final readonly class EditorialStore
                 match (true) {
                     $generationAt === null || $generationAt <= ($this->stored()['read_at'] ?? 0)
                         => 'the next generation will have it',
-                    str_starts_with($video['rule'] ?? '', '{"factor":0.0,') => 'a rule keeps it out',
+                    (float) ($video['factor'] ?? 1) === 0.0 => 'a rule keeps it out',
                     $this->database->value(self::IS_LISTED, $list) === null => 'there is no such list now',
                     default => "nothing counts or announces it in $pin->region now",
                 },

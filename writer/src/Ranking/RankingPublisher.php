@@ -199,19 +199,19 @@ final class RankableVideos
      * with most views an hour. What only the catalogue names needs none.
      */
     public const int MOST_COUNTED = 250_000;
-    private const string FROM = ' FROM ';
-    private const string COUNTED =
+    /** What is read, and of which rows: between them stands what rules need. */
+    private const array COUNTED = [
         'SELECT y.region, y.video_id, v.channel, v.category, v.language, v.published_at, ' .
         Restrictions::COLUMNS .
         ', ' .
-        Velocity::COLUMNS .
-        self::FROM .
-        'velocity AS y JOIN videos AS v ON v.id = y.video_id WHERE y.region IN (SELECT value FROM json_each(?))';
-    private const string ANNOUNCED =
+        Velocity::COLUMNS,
+        ' FROM velocity AS y JOIN videos AS v ON v.id = y.video_id WHERE y.region IN (SELECT value FROM json_each(?))',
+    ];
+    private const array ANNOUNCED = [
         'SELECT c.video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at, ' .
-        Restrictions::COLUMNS .
-        self::FROM .
-        'catalogue AS c JOIN videos AS v ON v.id = c.video_id WHERE c.region = ?';
+        Restrictions::COLUMNS,
+        ' FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id WHERE c.region = ?',
+    ];
     private const string SEEN =
         'SELECT v.id AS video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at, ' .
         Restrictions::COLUMNS .
@@ -432,9 +432,10 @@ final class RankableVideos
         }
     }
 
-    private function withRules(string $select): string
+    /** @param array{string, string} $query */
+    private function withRules(array $query): string
     {
-        return implode(($this->rules?->columns() ?? '') . self::FROM, explode(self::FROM, $select, 2));
+        return implode($this->rules?->columns() ?? '', $query);
     }
 
     /**

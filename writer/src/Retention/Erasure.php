@@ -23,8 +23,6 @@ final class Erasure
       SELECT 1 FROM explanations AS e, json_each(e.parts) AS p WHERE e.generation = g.id AND p.key IN (SELECT value FROM json_each(?1))
     ) OR EXISTS (
       SELECT 1 FROM explanations AS e, json_each(e.rules) AS r WHERE e.generation = g.id AND r.key IN (SELECT value FROM json_each(?1))
-    ) OR EXISTS (
-      SELECT 1 FROM explanations AS e, json_each(e.rules) AS r WHERE e.generation = g.id AND r.key IN (SELECT value FROM json_each(?1))
     )
     SQL;
     private const string TABLES_OF_VIDEOS = <<<'SQL'

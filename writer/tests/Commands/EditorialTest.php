@@ -242,18 +242,26 @@ final class EditorialTest extends TestCase
             'until' => $until,
             'reason' => 'Election night',
         ];
-        $pins = [$pin('e', 1), $pin('unknown', 2)];
-        file_put_contents($this->file, json_encode(['pins' => $pins], JSON_THROW_ON_ERROR));
+        $pins = [$pin('e', 1), $pin('unknown', 2), $pin('f', 3)];
+        $rules = [['channel' => 'Two', 'factor' => 0, 'until' => $until, 'reason' => 'spam']];
+        $this->ingest([['id' => 'f', 'views' => 20_000, 'channel' => 'Two']]);
+        file_put_contents(
+            $this->file,
+            json_encode(['pins' => $pins, 'rules' => $rules], JSON_THROW_ON_ERROR),
+        );
         $this->writer('remove', 'e', '--reason', 'a court order');
 
         self::assertSame(['a', 'b', 'c', 'd'], $this->list());
+        Database::openForWriting($this->installation->database)->execute(
+            'UPDATE editorial SET read_at = read_at - 60', // before that generation
+        );
         $status = json_decode($this->installation->run(['status', '--json'])->output, true);
         self::assertSame(
-            ['it is removed: a court order', 'no such video is stored'],
+            ['it is removed: a court order', 'no such video is stored', 'a rule keeps it out'],
             array_column($status['editorial']['not_shown'], 'reason'),
         );
         self::assertStringContainsString(
-            'trendvault_writer_editorial_pins{shown="no"} 2',
+            'trendvault_writer_editorial_pins{shown="no"} 3',
             $this->installation->run(['status', '--prometheus'])->output,
         );
     }

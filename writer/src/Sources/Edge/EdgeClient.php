@@ -188,7 +188,7 @@ final readonly class KeyRing
     }
 
     /**
-     * Signs a request (RFC 9421).
+     * Signs a request as contract/request-signatures.ts says (RFC 9421).
      *
      * @param string $query with its question mark, as it is sent; or empty
      * @param int $created UTC seconds
