@@ -13,9 +13,10 @@ import {
   regionCodes,
   regions,
   requireSameRegions,
+  type Site,
+  styleOf,
   useRegions,
 } from "./regions.ts";
-import { type Site, styleOf } from "./site.ts";
 
 const mostRegions = 250;
 

@@ -1,8 +1,8 @@
 import type { SourceKind } from "@trendvault/contract/lists";
 import { type PageLanguage, pageLanguages } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
+import type { Site } from "@trendvault/contract/regions";
 import type { About } from "@trendvault/contract/responses";
-import type { Site } from "@trendvault/contract/site";
 import {
   type Formats,
   fill,

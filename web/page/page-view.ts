@@ -11,8 +11,14 @@ import {
   pageUrl,
 } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
-import { builtInRegions, publicUrl, type Region, regions } from "@trendvault/contract/regions";
-import { type Site, styleOf } from "@trendvault/contract/site";
+import {
+  builtInRegions,
+  publicUrl,
+  type Region,
+  regions,
+  type Site,
+  styleOf,
+} from "@trendvault/contract/regions";
 import { type List, listView } from "../client/src/view/list-view.ts";
 import {
   type Formats,
@@ -21,7 +27,7 @@ import {
   nameWindow,
   type PageMessages,
 } from "../client/src/view/locales/locale.ts";
-import { dataBlock, h, styleBlock, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
+import { dataBlock, h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
 import type { Assets } from "./manifest.ts";
 
 /** What the head and the foot of a page are made from, at the origin and in the browser. */
@@ -140,7 +146,7 @@ function ownLanguages(): Pick<PageData, "languages"> {
  * The address of a page for others, and where consumers of oEmbed find how to frame it: absolute (oembed.com, section 4),
  * so only where the site has a public address. What a request names as its host is anybody's.
  */
-export function publicLinks({ query }: Pick<Page, "query">): ViewElement[] {
+function publicLinks({ query }: Pick<Page, "query">): ViewElement[] {
   const site = publicUrl();
   if (site === null) return [];
   const oembed = site + oembedUrl({ ...query, cursor: undefined }, { site, size: frameSizes[0] });
@@ -316,8 +322,11 @@ export function titleOf(
 
 /** What every page shows of its site. */
 export const siteParts = {
-  style: (site: Site | undefined): ViewElement | null =>
-    site === undefined ? null : styleBlock(styleOf(site)),
+  /** Its style sheet, whose hash the policy names. Nothing of it comes from outside of the deployment. */
+  style(site: Site | undefined): ViewElement | null {
+    const css = site === undefined ? "" : styleOf(site);
+    return css === "" ? null : { tag: "style", attributes: {}, children: [css] };
+  },
 
   icon: (site: Site | undefined, { icon }: Pick<Assets, "icon">): ViewElement =>
     site?.logo === undefined
@@ -417,4 +426,63 @@ export function headStart({ generatedAt, policy }: { generatedAt: string; policy
     h("meta", { name: "generated", content: generatedAt }),
     h("meta", { "http-equiv": "content-security-policy", content: policy }),
   ];
+}
+
+/** The HTML of a list in a frame of another site. What is opened there opens beside that site. */
+export function writeEmbed(page: Page): string {
+  return `<!doctype html>${toHtml(h("html", { lang: page.language, dir: page.messages.dir }, embedHeadView(page), embedBodyView(page)))}`;
+}
+
+function embedHeadView(page: Page): ViewElement {
+  const { assets, list, policy } = page;
+  return h(
+    "head",
+    {},
+    headStart({ generatedAt: list.generated_at, policy }),
+    h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
+    h("meta", { name: "color-scheme", content: "light dark" }),
+    h("title", {}, titleOf(page)),
+    h("base", { target: "_blank" }),
+    h("link", { rel: "stylesheet", href: assets.pageCss }),
+    h("link", { rel: "stylesheet", href: assets.embedCss }), // as in a page, before anything is painted
+    siteParts.style(page.site),
+    publicLinks(page),
+    h("script", { type: "module", src: assets.embedJs }),
+  );
+}
+
+function embedBodyView(page: Page): ViewElement {
+  const { assets, list, language, messages, query, sendsViews, site, thumbHosts } = page;
+  const { region, window, category } = query;
+  const hosts = thumbHosts.join(" ");
+  return h(
+    "body",
+    { class: "framed" },
+    h(
+      "main",
+      {},
+      h("h1", {}, h("a", { href: pageUrl(query) }, titleOf(page))),
+      h(
+        "trendvault-list",
+        {
+          ...{ region, window, category, lang: language, limit: listLengths.defaultPage, fields: "chart" },
+          ...{ "thumb-hosts": hosts, views: sendsViews, "report-url": site?.report_url },
+        },
+        h(
+          "template",
+          { shadowrootmode: "open" },
+          h("link", { rel: "stylesheet", href: assets.embedCss }),
+          listView(list, { ...page, reportUrl: site?.report_url }),
+        ),
+        dataBlock("list-data", page.json),
+      ),
+      h(
+        "p",
+        { class: "sent" },
+        siteParts.links(site ?? {}, messages).flatMap((link) => [link, " · "]),
+        sendsViews ? messages.sends : messages.sendsNothing,
+        hosts === "" ? null : ` ${fill(messages.foreignThumbs, { hosts: thumbHosts.join(", ") })}`,
+      ),
+    ),
+  );
 }

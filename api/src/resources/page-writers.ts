@@ -10,13 +10,11 @@ import {
 } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
 import type { FeedQuery } from "@trendvault/contract/queries";
-import { ownRegions, publicUrl } from "@trendvault/contract/regions";
+import { ownRegions, publicUrl, type Site } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import type { Site } from "@trendvault/contract/site";
 import { writeAbout as writeAboutPage, writeFailure } from "@trendvault/page/about-view";
-import { writeEmbed } from "@trendvault/page/embed-view";
 import type { Assets } from "@trendvault/page/manifest";
-import { titleOf, writePage } from "@trendvault/page/page-view";
+import { titleOf, writeEmbed, writePage } from "@trendvault/page/page-view";
 import Builder from "fast-xml-builder";
 import { placementText } from "../../../web/client/src/view/list-view.ts";
 import { allMessages } from "../../../web/client/src/view/locales/all.ts";

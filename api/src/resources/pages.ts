@@ -22,9 +22,8 @@ import {
   readOembed,
   type TrendingQuery,
 } from "@trendvault/contract/queries";
-import { ownRegions, publicUrl, regionCodes } from "@trendvault/contract/regions";
+import { ownRegions, publicUrl, regionCodes, styleOf } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import { styleOf } from "@trendvault/contract/site";
 import { type Assets, readManifest } from "@trendvault/page/manifest";
 import type { Generation } from "../database/store.ts";
 import { readAbout, sourcesOf } from "./about.ts";

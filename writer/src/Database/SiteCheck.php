@@ -6,14 +6,14 @@ namespace TrendVault\Writer\Database;
 
 use stdClass;
 
-/** The addresses and colours of a site in the file of REGIONS_FILE, checked as contract/site.ts does. Loaded for a file that has one. */
+/** The addresses and colours of a site in the file of REGIONS_FILE, checked as contract/regions.ts does. Loaded for a file that has one. */
 final readonly class SiteCheck
 {
     private const string URL = '/^https:\/\/([\w-]+\.)*[A-Za-z][\w-]*(:[1-5]?\d{1,4})?([\/?#][!-+\--:<-~]*)?$/D';
     private const array URLS = ['logo', 'public_url', 'imprint_url', 'privacy_url', 'report_url'];
     private const array COLOURS = ['background', 'surface', 'text', 'muted', 'accent'];
 
-    /** As contract/site.ts has them; the last two are of changes of rank, and no site sets them. */
+    /** As contract/regions.ts has them; the last two are of changes of rank, and no site sets them. */
     private const array DEFAULTS = [
         'light' => ['#ffffff', '#f3f4f7', '#16181d', '#5b6270', '#4338ca', '#0a6b38', '#a8321f'],
         'dark' => ['#14161a', '#1f232a', '#eceef2', '#a3abb8', '#a5b4fc', '#62d394', '#ff9d8a'],

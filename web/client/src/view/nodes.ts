@@ -35,11 +35,6 @@ export function dataBlock(id: string, json: string, type = "application/json"): 
   return { tag: "script", attributes: { type, id }, children: [text] };
 }
 
-/** A style sheet in the page, whose hash its policy names. Nothing of it comes from outside of the deployment. */
-export function styleBlock(css: string): ViewElement | null {
-  return css === "" ? null : { tag: "style", attributes: {}, children: [css] };
-}
-
 /** The HTML of a tree. A browser parses it to the same tree. */
 export function toHtml(node: ViewNode): string {
   if (typeof node === "string") return escapeText(node);
