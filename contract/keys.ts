@@ -68,14 +68,6 @@ export async function isSignedBy(
   return crypto.subtle.verify("Ed25519", imported, signature, new TextEncoder().encode(text));
 }
 
-/** Whether two texts are the same, in a time that depends on their lengths only. */
-export function equalInConstantTime(left: string, right: string): boolean {
-  if (left.length !== right.length) return false;
-  let difference = 0;
-  for (let i = 0; i < left.length; i++) difference |= left.charCodeAt(i) ^ right.charCodeAt(i);
-  return difference === 0;
-}
-
 /** Keys by id, in the order given. The first signs; all of them verify. */
 export type KeyRing = ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 

@@ -142,8 +142,6 @@ const explanations: Record<ProblemKind, Explanation> = {
   },
 };
 
-export const problemPageContentType = "text/html; charset=utf-8";
-
 /** The HTML page of a kind: its title, its status, what it means and what to do. The same for every request. */
 export function renderProblemPage(kind: ProblemKind): string {
   const { status, title } = problems[kind];

@@ -1,4 +1,4 @@
-import { equalInConstantTime, type KeyRing, toBase64url } from "./keys.ts";
+import { type KeyRing, toBase64url } from "./keys.ts";
 
 /**
  * How the edge proves to the origin that a request comes from it:
@@ -149,4 +149,12 @@ function importKey(key: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
 function signingKey(ring: KeyRing): { kid: string; key: Uint8Array<ArrayBuffer> } {
   for (const [kid, key] of ring) return { kid, key };
   throw new Error("a key ring holds at least one key");
+}
+
+/** Whether two texts are the same, in a time that depends on their lengths only. */
+function equalInConstantTime(left: string, right: string): boolean {
+  if (left.length !== right.length) return false;
+  let difference = 0;
+  for (let i = 0; i < left.length; i++) difference |= left.charCodeAt(i) ^ right.charCodeAt(i);
+  return difference === 0;
 }

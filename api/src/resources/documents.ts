@@ -1,11 +1,6 @@
 import type { PublicKeySet } from "@trendvault/contract/keys";
 import { paths } from "@trendvault/contract/paths";
-import {
-  problemKinds,
-  problemPageContentType,
-  problemType,
-  renderProblemPage,
-} from "@trendvault/contract/problem";
+import { problemKinds, problemType, renderProblemPage } from "@trendvault/contract/problem";
 import type { RegionTable } from "@trendvault/contract/regions";
 import { fixedContent, type Resource, type RouteName, textBody } from "./resource.ts";
 
@@ -15,7 +10,7 @@ type Documents = ReadonlyMap<string, Resource>;
 /** `regions`: those of the settings, or null. */
 export function createDocuments(publicKeys: PublicKeySet, regions: RegionTable | null): Documents {
   const pages = problemKinds.map((kind) =>
-    document(problemType(kind), "problem", problemPageContentType, () => renderProblemPage(kind)),
+    document(problemType(kind), "problem", "text/html; charset=utf-8", () => renderProblemPage(kind)),
   );
   const openapi = document(paths.openapi, "openapi", "application/json", () => openapiOf(regions));
   const jwks = document(paths.publicKeys, "jwks", "application/jwk-set+json", () =>
