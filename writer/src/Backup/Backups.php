@@ -52,7 +52,7 @@ final readonly class BackupMaker
     public function deleteOthers(string $key): int
     {
         $deleted = 0;
-        foreach (BackupList::of($this->store->client) as $backup) {
+        foreach (StoredBackup::allOf($this->store->client) as $backup) {
             if ($backup->name->key !== $key) {
                 $this->store->client->delete($backup->name->key);
                 $deleted++;
@@ -69,7 +69,7 @@ final readonly class BackupMaker
      */
     public function deleteOld(int $hours): int
     {
-        $backups = BackupList::of($this->store->client);
+        $backups = StoredBackup::allOf($this->store->client);
         $newestAt = max([0, ...array_column($backups, 'modifiedAt')]);
         $deleted = 0;
         foreach ($backups as $backup) {

@@ -42,7 +42,7 @@ final readonly class Restoration
      */
     public function find(?string $time): StoredBackup
     {
-        $backups = BackupList::of($this->store);
+        $backups = StoredBackup::allOf($this->store);
         $newest = end($backups);
         $sought = $time ?? ($newest === false ? '' : $newest->name->time);
         $unproved = null;

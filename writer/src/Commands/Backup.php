@@ -7,7 +7,6 @@ namespace TrendVault\Writer\Commands;
 use Override;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
-use TrendVault\Writer\Backup\BackupList;
 use TrendVault\Writer\Backup\BackupMaker;
 use TrendVault\Writer\Backup\Backups;
 use TrendVault\Writer\Backup\Restoration;
@@ -123,7 +122,7 @@ final readonly class BackupStep
     {
         $store = $this->settings->open()->client;
         $stored = array_find(
-            BackupList::of($store),
+            StoredBackup::allOf($store),
             static fn(StoredBackup $backup): bool => $backup->name->key === $key,
         );
         if ($stored === null) {

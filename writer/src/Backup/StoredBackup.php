@@ -10,32 +10,28 @@ use TrendVault\Writer\Publication\SigningKeys;
 use TrendVault\Writer\Store\S3Client;
 use TrendVault\Writer\Store\StoreFailure;
 
-/** The backups that a store has. */
-final readonly class BackupList
+/** A backup that a store has. */
+final readonly class StoredBackup
 {
+    /** @param int $modifiedAt UTC seconds, by the store's clock */
+    private function __construct(public BackupName $name, public int $bytes, public int $modifiedAt) {}
+
     /**
-     * @return list<StoredBackup> by time, the oldest first
+     * @return list<self> all of a store, by time, the oldest first
      * @throws StoreFailure
      */
-    public static function of(S3Client $store): array
+    public static function allOf(S3Client $store): array
     {
         $backups = [];
         foreach ($store->list(BackupName::FOLDER) as $object) {
             $name = BackupName::read($object->key);
             if ($name !== null) {
-                $backups[] = new StoredBackup($name, $object->bytes, $object->modifiedAt);
+                $backups[] = new self($name, $object->bytes, $object->modifiedAt);
             }
         }
 
         return $backups;
     }
-}
-
-/** A backup that a store has. */
-final readonly class StoredBackup
-{
-    /** @param int $modifiedAt UTC seconds, by the store's clock */
-    public function __construct(public BackupName $name, public int $bytes, public int $modifiedAt) {}
 }
 
 /**
