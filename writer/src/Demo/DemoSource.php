@@ -98,14 +98,12 @@ final class DemoSource extends Source
         $top = $charted = [];
         foreach (DemoVideo::newest($this->videos, $this->seed, $this->now, $this->regions) as $video) {
             foreach ($video->regions() as $region) {
-                ($top[$region] ??= new TopGainers(self::CHARTED))->offer(
-                    $video->gain($region, $this->now - self::CHARTED_BY_SECONDS, $this->now),
-                    $video,
-                );
+                $gain = $video->gain($region, $this->now - self::CHARTED_BY_SECONDS, $this->now);
+                self::offer($top[$region] ??= new SplPriorityQueue(), $video, $gain, self::CHARTED);
             }
         }
         foreach ($top as $region => $gainers) {
-            foreach ($gainers->videos() as $video) {
+            foreach ($gainers as $video) {
                 $charted[] = [$video, $region];
             }
         }
@@ -137,20 +135,32 @@ final class DemoSource extends Source
                 if ($due) {
                     $counted[] = [$video, $region, $this->now];
                 } else {
-                    ($top[$region] ??= new TopGainers(self::TOP_GAINERS))->offer(
-                        $video->gain($region, $this->now - self::FRESH_SECONDS, $this->now),
-                        $video,
-                    );
+                    $gain = $video->gain($region, $this->now - self::FRESH_SECONDS, $this->now);
+                    self::offer($top[$region] ??= new SplPriorityQueue(), $video, $gain, self::TOP_GAINERS);
                 }
             }
         }
         foreach ($top as $region => $gainers) {
-            foreach ($gainers->videos() as $video) {
+            foreach ($gainers as $video) {
                 $counted[] = [$video, $region, $this->now];
             }
         }
 
         return $counted;
+    }
+
+    /**
+     * Keeps the videos that gained most.
+     *
+     * @param SplPriorityQueue<float, DemoVideo> $gainers the one that gained least first
+     * @param float $gain views
+     */
+    private static function offer(SplPriorityQueue $gainers, DemoVideo $video, float $gain, int $most): void
+    {
+        $gainers->insert($video, -$gain);
+        if (count($gainers) > $most) {
+            $gainers->extract();
+        }
     }
 
     private function line(DemoVideo $video, string $region, int $time): string
@@ -169,33 +179,6 @@ final class DemoSource extends Source
             ],
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );
-    }
-}
-
-/** The videos that gained most, out of any number. */
-final class TopGainers
-{
-    /** @var SplPriorityQueue<float, DemoVideo> the one that gained least first */
-    private SplPriorityQueue $queue;
-
-    public function __construct(private readonly int $size)
-    {
-        $this->queue = new SplPriorityQueue();
-    }
-
-    /** @param float $gain views */
-    public function offer(float $gain, DemoVideo $video): void
-    {
-        $this->queue->insert($video, -$gain);
-        if (count($this->queue) > $this->size) {
-            $this->queue->extract();
-        }
-    }
-
-    /** @return list<DemoVideo> in no order that matters */
-    public function videos(): array
-    {
-        return iterator_to_array(clone $this->queue, false);
     }
 }
 
