@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Backtest;
 
+use Closure;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Observations\Observation;
@@ -12,12 +13,13 @@ use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\Window;
 
-/** Replays recorded days: stores each day's observations, ranks, and returns the scores of that day. */
+/** Replays recorded days and measures how well each day's ranking predicts the next day's gains. */
 final class Replay
 {
     /** The name of our own formula, beside those of Baseline. */
     public const string OURS = 'ours';
 
+    private const int DAY_SECONDS = 86_400;
     private const string RANKED = <<<'SQL'
     SELECT video_id, score FROM trending
     WHERE generation = ? AND region = ? AND window = ? AND category = ''
@@ -35,10 +37,63 @@ final class Replay
     }
 
     /**
+     * @param list<Observation> $observations in any order; all of them are held in memory
+     * @param int $from UTC seconds; days before are history only
+     * @param Closure(float): void $progress is called with the share that is done, from 0 to 1
+     * @return array<string, list<array<string, RankingQuality>>> by region, a day each, by formula
+     */
+    public function run(array $observations, int $from, Closure $progress): array
+    {
+        $days = self::byDay($observations);
+        /** @var array<string, list<array<string, RankingQuality>>> $results */
+        $results = [];
+        /** @var array<string, DayRanking> $before */
+        $before = [];
+        $done = $previous = 0;
+        foreach ($days as $day => $ofDay) {
+            $rankings = $this->day($ofDay);
+            foreach (
+                $day - $previous === 1 && $previous * self::DAY_SECONDS >= $from ? $before : []
+                as $region => $ranking
+            ) {
+                $quality = isset($rankings[$region]) ? $ranking->comparedWith($rankings[$region]) : [];
+                if ($quality !== []) {
+                    $results[$region][] = $quality;
+                }
+            }
+            [$before, $previous] = [$rankings, $day];
+            $progress(++$done / count($days));
+        }
+        ksort($results);
+
+        return $results;
+    }
+
+    /**
+     * @param list<Observation> $observations
+     * @return array<int, non-empty-list<Observation>> by UTC day since 1970, in order of time
+     */
+    private static function byDay(array $observations): array
+    {
+        usort(
+            $observations,
+            static fn(Observation $a, Observation $b): int => $a->observedAt <=> $b->observedAt,
+        );
+        $days = [];
+        foreach ($observations as $observation) {
+            $days[intdiv($observation->observedAt, self::DAY_SECONDS)][] = $observation;
+        }
+
+        return $days;
+    }
+
+    /**
+     * Stores the observations, ranks, and gives the scores of that day.
+     *
      * @param non-empty-list<Observation> $observations of one day, in order of time
      * @return array<string, DayRanking> by region
      */
-    public function day(array $observations): array
+    private function day(array $observations): array
     {
         $this->database->transaction(function () use ($observations): void {
             $this->store->prepareFor($observations);

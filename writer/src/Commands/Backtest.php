@@ -10,7 +10,6 @@ use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Backtest\BacktestReport;
-use TrendVault\Writer\Backtest\BacktestRunner;
 use TrendVault\Writer\Backtest\Replay;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\WriterCommand;
@@ -65,7 +64,7 @@ final class Backtest extends WriterCommand
             new ObservationParser($table->ownership(), $context->now()),
         );
         $bar = $context->progressBar('Replaying');
-        $results = new BacktestRunner(new Replay($database))->run(
+        $results = new Replay($database)->run(
             $observations,
             $from,
             static fn(float $regions) => $bar?->setProgress((int) (100 * $regions)),
