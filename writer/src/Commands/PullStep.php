@@ -15,7 +15,6 @@ use TrendVault\Writer\Pull\Settlement;
 use TrendVault\Writer\Pull\ShardStore;
 use TrendVault\Writer\Sources\Edge\EdgeClient;
 use TrendVault\Writer\Sources\Edge\EdgeSettings;
-use TrendVault\Writer\Sources\Edge\EdgeUrl;
 use TrendVault\Writer\Sources\Edge\ViewCounters;
 use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Schedule;
@@ -37,17 +36,16 @@ final readonly class PullStep
      */
     public function run(string $name, RunTime $time): ?ExitCode
     {
-        $settings = EdgeSettings::of($this->context->settings);
-        $url = EdgeUrl::read($name);
+        $settings = EdgeSettings::of($this->context->settings, $name);
         $schedule = new Schedule(
             $this->database,
-            'edge:' . substr((string) parse_url($url, PHP_URL_HOST), 0, self::MOST_HOST_BYTES),
+            'edge:' . substr((string) parse_url($settings->url, PHP_URL_HOST), 0, self::MOST_HOST_BYTES),
             intervalSeconds: 0,
             longestDelaySeconds: Schedule::LONGEST_DELAY_OF_EACH_RUN,
         );
         $pause = $schedule->pause($this->context->now());
         $pause?->log($this->context->log);
-        $failures = $pause === null ? $this->pull($name, $url, $settings, $schedule, $time) : [];
+        $failures = $pause === null ? $this->pull($name, $settings, $schedule, $time) : [];
         $this->settle($settings->ceilingFactor);
         if ($failures === []) {
             return null;
@@ -64,17 +62,12 @@ final readonly class PullStep
      * @return list<string> why some shards did not answer
      * @throws WriterException
      */
-    private function pull(
-        string $name,
-        string $url,
-        EdgeSettings $settings,
-        Schedule $schedule,
-        RunTime $time,
-    ): array {
+    private function pull(string $name, EdgeSettings $settings, Schedule $schedule, RunTime $time): array
+    {
         $started = hrtime(true);
         $client = new EdgeClient(
             HttpClient::create([], SideBySide::MOST),
-            $url,
+            $settings->url,
             $settings->keys,
             $this->context->clock,
             $time->secondsLeft(),

@@ -212,32 +212,6 @@ final readonly class KeyRing
     }
 }
 
-/** The address of the edge as SOURCES has it: `edge:https://lists.example`. */
-final readonly class EdgeUrl
-{
-    private const string PREFIX = 'edge:';
-
-    /** Scheme, host and port, without anything behind: what is signed is the path, so there is none of the operator's. */
-    private const string URL = '~^(https?)://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?/?$~Di';
-
-    /** @throws SourceFailure */
-    public static function read(string $name): string
-    {
-        $url = substr($name, strlen(self::PREFIX));
-        if (preg_match(self::URL, $url, $match) !== 1) {
-            throw SourceFailure::because(
-                "Cannot read $name: expected edge: and an https address without a path, for example edge:https://lists.example.",
-            );
-        }
-
-        return Transfer::isPrivate($match[1], $match[2])
-            ? rtrim($url, '/')
-            : throw SourceFailure::because(
-                "Cannot read $name: expected https. http is for this machine only: localhost, 127.0.0.1 and [::1].",
-            );
-    }
-}
-
 /** A request that the edge did not answer as documented. */
 final class EdgeFailure extends Exception
 {
@@ -292,9 +266,13 @@ final class EdgeFailure extends Exception
     }
 }
 
-/** What the environment says about pulling counts from the edge. */
+/** The edge as SOURCES names it, `edge:https://lists.example`, and what the environment says about pulling counts from it. */
 final readonly class EdgeSettings
 {
+    private const string PREFIX = 'edge:';
+
+    /** Scheme, host and port, without anything behind: what is signed is the path, so there is none of the operator's. */
+    private const string URL = '~^(https?)://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?/?$~Di';
     private const float CEILING_FACTOR = 3;
     private const int MOST_CEILING_FACTOR = 1000;
 
@@ -302,10 +280,12 @@ final readonly class EdgeSettings
         public KeyRing $keys,
         /** how many impressions are counted at most for each list that the edge served. */
         public float $ceilingFactor,
+        /** Scheme, host and port. */
+        public string $url,
     ) {}
 
     /** @throws SourceFailure|WriterException */
-    public static function of(Settings $settings): self
+    public static function of(Settings $settings, string $name): self
     {
         return new self(
             KeyRing::read(
@@ -320,6 +300,24 @@ final readonly class EdgeSettings
                 0,
                 self::MOST_CEILING_FACTOR,
             ),
+            self::url($name),
         );
+    }
+
+    /** @throws SourceFailure */
+    private static function url(string $name): string
+    {
+        $url = substr($name, strlen(self::PREFIX));
+        if (preg_match(self::URL, $url, $match) !== 1) {
+            throw SourceFailure::because(
+                "Cannot read $name: expected edge: and an https address without a path, for example edge:https://lists.example.",
+            );
+        }
+
+        return Transfer::isPrivate($match[1], $match[2])
+            ? rtrim($url, '/')
+            : throw SourceFailure::because(
+                "Cannot read $name: expected https. http is for this machine only: localhost, 127.0.0.1 and [::1].",
+            );
     }
 }
