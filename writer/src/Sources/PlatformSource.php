@@ -96,14 +96,20 @@ abstract class PlatformSource extends Source
 }
 
 /** A request to a platform that was not answered as wanted. PlatformSource makes a SourceFailure of it. */
-abstract class PlatformFailure extends Exception
+class PlatformFailure extends Exception
 {
     /** It is stored and logged, and may have words of the platform. */
     private const int MOST_CHARACTERS = 500;
 
-    /** @param int $retryAfterSeconds how long the server asks us to wait; 0 when it does not */
-    public function __construct(string $message, public readonly int $retryAfterSeconds = 0)
-    {
+    /**
+     * @param int $retryAfterSeconds how long the server asks us to wait; 0 when it does not
+     * @param bool $isRefusal whether other requests would fail, too
+     */
+    public function __construct(
+        string $message,
+        public readonly int $retryAfterSeconds = 0,
+        public readonly bool $isRefusal = false,
+    ) {
         parent::__construct((string) PlatformSource::plainText(mb_scrub($message), self::MOST_CHARACTERS));
     }
 

@@ -50,7 +50,7 @@ final class Api
      * @param int $number from 0
      * @param ?string $etag of the page as it is known
      * @param float $seconds what it may take
-     * @throws InstanceFailure
+     * @throws PlatformFailure
      */
     public function page(int $number, ?string $etag, float $seconds): Page
     {
@@ -98,7 +98,7 @@ final class Api
         $this->askedAt = hrtime(true) / 1e9;
     }
 
-    /** @throws InstanceFailure|TransportExceptionInterface */
+    /** @throws PlatformFailure|TransportExceptionInterface */
     private function read(ResponseInterface $response): Page
     {
         $json = Transfer::unpacked($response->getContent(false), self::MOST_BYTES);
@@ -115,32 +115,33 @@ final class Api
     }
 
     /** @throws TransportExceptionInterface */
-    private function refusal(ResponseInterface $response): InstanceFailure
+    private function refusal(ResponseInterface $response): PlatformFailure
     {
         [$status, $headers] = [$response->getStatusCode(), $response->getHeaders(false)];
         $seconds = in_array($status, [429, 503], true) ? Transfer::retryAfter($headers) : 0;
         $seconds = $status === 429 && $seconds === 0 ? self::TOO_MANY_REQUESTS_SECONDS : $seconds;
 
         return match (true) {
-            $seconds > 0 => InstanceFailure::refusal(
-                $this->sentence("it answers $status, and asks for a pause of $seconds s"),
+            $seconds > 0 => $this->refused(
+                "it answers $status, and asks for a pause of $seconds s",
                 $seconds,
             ),
-            isset($headers['location']) && $status >= 300 && $status < 400 => InstanceFailure::refusal(
-                $this->sentence(
-                    "it redirects (status $status). Put the address that it leads to into SOURCES",
-                ),
+            isset($headers['location']) && $status >= 300 && $status < 400 => $this->refused(
+                "it redirects (status $status). Put the address that it leads to into SOURCES",
             ),
-            $status === 404 => InstanceFailure::refusal(
-                $this->sentence('it answers 404, so there is no PeerTube at this address'),
-            ),
+            $status === 404 => $this->refused('it answers 404, so there is no PeerTube at this address'),
             default => $this->failure("it answers $status"),
         };
     }
 
-    private function failure(string $reason): InstanceFailure
+    private function failure(string $reason): PlatformFailure
     {
-        return InstanceFailure::because($this->sentence($reason));
+        return new PlatformFailure($this->sentence($reason));
+    }
+
+    private function refused(string $reason, int $retryAfterSeconds = 0): PlatformFailure
+    {
+        return new PlatformFailure($this->sentence($reason), $retryAfterSeconds, isRefusal: true);
     }
 
     private function sentence(string $reason): string
@@ -157,27 +158,6 @@ final readonly class Page
      * @param ?string $etag null when the instance gives none
      */
     public function __construct(public ?array $items, public ?string $etag) {}
-}
-
-/** A page that was not answered as wanted. */
-final class InstanceFailure extends PlatformFailure
-{
-    /** Whether requests for other pages would fail, too. */
-    public bool $isRefusal = false;
-
-    public static function because(string $sentence): self
-    {
-        return new self($sentence);
-    }
-
-    /** @param int $retryAfterSeconds how long the instance asks us to wait; 0 when it does not */
-    public static function refusal(string $sentence, int $retryAfterSeconds = 0): self
-    {
-        $failure = new self($sentence, $retryAfterSeconds);
-        $failure->isRefusal = true;
-
-        return $failure;
-    }
 }
 
 /** An instance as SOURCES has it: `peertube:https://tube.example`, and perhaps the regions of its views: `#DE+AT`. */

@@ -9,6 +9,7 @@ use Override;
 use Psr\Clock\ClockInterface;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Erasures;
+use TrendVault\Writer\Sources\PlatformFailure;
 use TrendVault\Writer\Sources\PlatformSource;
 use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Schedule;
@@ -76,7 +77,7 @@ final class PeerTubeSource extends PlatformSource
         }
         if ($videoCount > 0 && $lineNumber === 0) {
             $this->noteFailure(
-                InstanceFailure::because(
+                new PlatformFailure(
                     "None of $videoCount videos of {$this->instance->host} is in a language of a region. Name regions for them, for example peertube:{$this->instance->url}#language+GB.",
                 ),
             );
@@ -106,7 +107,7 @@ final class PeerTubeSource extends PlatformSource
             }
             try {
                 $page = $this->received[$number] = $this->page($number);
-            } catch (InstanceFailure $failure) {
+            } catch (PlatformFailure $failure) {
                 $this->noteFailure($failure);
                 if ($failure->isRefusal || ++$failuresInARow >= self::MOST_FAILURES_IN_A_ROW) {
                     $unasked = $failure->retryAfterSeconds > 0 ? $number : $number + 1;
@@ -145,7 +146,7 @@ final class PeerTubeSource extends PlatformSource
 
     /**
      * @return array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>}
-     * @throws InstanceFailure
+     * @throws PlatformFailure
      */
     private function page(int $number): array
     {
@@ -158,7 +159,7 @@ final class PeerTubeSource extends PlatformSource
 
     /**
      * @return array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>}
-     * @throws InstanceFailure
+     * @throws PlatformFailure
      */
     private function read(Page $page, int $number): array
     {
@@ -166,10 +167,11 @@ final class PeerTubeSource extends PlatformSource
         $host = $this->instance->host;
         $own = array_filter($items, static fn(mixed $item): bool => Video::isOf($item, $host));
         if ($number === 0 && $own === [] && $items !== []) {
-            throw InstanceFailure::refusal(
+            throw new PlatformFailure(
                 "$host lists no video of its own, only such of " .
                     (self::plainText(Video::host($items[0]), self::MOST_HOST_CHARACTERS) ?? 'nobody') .
                     '. Name an instance by the address that its own videos have.',
+                isRefusal: true,
             );
         }
         $now = $this->now();

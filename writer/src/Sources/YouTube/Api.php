@@ -284,7 +284,8 @@ final class ApiFailure extends PlatformFailure
     /** @param int $retryAfterSeconds how long the server asks us to wait; 0 when it does not */
     public function __construct(string $message, public readonly ApiError $error, int $retryAfterSeconds = 0)
     {
-        parent::__construct($message, $retryAfterSeconds);
+        $isRefusal = $error === ApiError::QuotaExceeded || $error === ApiError::KeyRefused;
+        parent::__construct($message, $retryAfterSeconds, $isRefusal);
     }
 
     public static function of(ApiError $error, int $status, string $region, int $retryAfterSeconds): self
@@ -327,12 +328,6 @@ final class ApiFailure extends PlatformFailure
     private static function secondsToQuota(int $now): int
     {
         return QuotaDay::at($now)->endsAt - $now + random_int(0, self::QUOTA_SPREAD_SECONDS);
-    }
-
-    /** Whether requests for other regions would fail, too. */
-    public function isRefusal(): bool
-    {
-        return $this->error === ApiError::QuotaExceeded || $this->error === ApiError::KeyRefused;
     }
 }
 

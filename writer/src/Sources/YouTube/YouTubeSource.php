@@ -83,7 +83,7 @@ final class YouTubeSource extends PlatformSource
 
     private function mustStop(string $next): bool
     {
-        if ($this->lastFailure?->isRefusal() || $this->failuresInARow >= self::MOST_FAILURES_IN_A_ROW) {
+        if ($this->lastFailure?->isRefusal || $this->failuresInARow >= self::MOST_FAILURES_IN_A_ROW) {
             return true;
         }
         if (!$this->api->hasTime()) {

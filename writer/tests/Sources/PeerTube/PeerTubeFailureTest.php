@@ -10,8 +10,8 @@ use Symfony\Component\HttpClient\HttpClient;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Sources\PeerTube\Api;
-use TrendVault\Writer\Sources\PeerTube\InstanceFailure;
 use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
+use TrendVault\Writer\Sources\PlatformFailure;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 
@@ -57,7 +57,7 @@ final class PeerTubeFailureTest extends PeerTubeTestCase
         $this->instance->hold([['number' => 1]], ['always' => 'endless']);
         $instance = InstanceUrl::read($this->instance->source);
 
-        $this->expectException(InstanceFailure::class);
+        $this->expectException(PlatformFailure::class);
         $this->expectExceptionMessage('it does not answer');
         new Api(HttpClient::create(), $instance)->page(0, null, seconds: 1.0);
     }
