@@ -52,6 +52,12 @@ final class Publish extends WriterCommand
 /** Publishes the newest generation into the store of PUBLISH_URL and logs it. Whatever the store does, the generation stays here. */
 final readonly class PublishStep
 {
+    private const int TIDY_INTERVAL_SECONDS = 600;
+    /** A bundle is asked for by those who have begun to read it. */
+    private const int LEAST_BUNDLE_SECONDS = 3600;
+    /** For each of the two, so that no run takes long: in ten minutes ten of each kind come. */
+    private const int MOST_DELETED = 100;
+
     private PublishSettings $settings;
     private Publications $publications;
 
@@ -108,13 +114,9 @@ final readonly class PublishStep
             $files = new GenerationFiles(new GenerationFile($this->database), $folder, $generation);
             $this->publishFile($generation, $files);
             if ($this->settings->renderCommand !== []) {
-                new BundleStep($this->context, $this->settings, $this->publications)->run(
-                    $generation,
-                    $files,
-                    $folder,
-                );
+                $this->publishBundle($generation, $files, $folder);
             }
-            new TidyStep($this->context, $this->settings, $this->publications)->run();
+            $this->tidy();
         } finally {
             $folder->remove();
         }
@@ -155,19 +157,13 @@ final readonly class PublishStep
             ],
         );
     }
-}
 
-/** Publishes the bundle of a generation, after the generation itself: rendering takes longer than a follower may wait. */
-final readonly class BundleStep
-{
-    public function __construct(
-        private Context $context,
-        private PublishSettings $settings,
-        private Publications $publications,
-    ) {}
-
-    /** @throws StoreFailure */
-    public function run(int $generation, GenerationFiles $files, WorkFolder $folder): void
+    /**
+     * After the generation itself: rendering takes longer than a follower may wait.
+     *
+     * @throws StoreFailure
+     */
+    private function publishBundle(int $generation, GenerationFiles $files, WorkFolder $folder): void
     {
         if ($this->publications->get('bundle_generation') === $generation) {
             return;
@@ -187,10 +183,10 @@ final readonly class BundleStep
         }
         $seconds = (hrtime(true) - $started) / 1e9;
         $this->publications->bundlePublished($bundle, $this->context->now(), $seconds);
-        $this->log($bundle, $seconds);
+        $this->logBundle($bundle, $seconds);
     }
 
-    private function log(RenderedBundle $bundle, float $seconds): void
+    private function logBundle(RenderedBundle $bundle, float $seconds): void
     {
         $this->context->log->info(
             sprintf(
@@ -211,29 +207,17 @@ final readonly class BundleStep
             ],
         );
     }
-}
 
-/** Every ten minutes: deletes what is old in the store, and packs the pointers of days that are over. */
-final readonly class TidyStep
-{
-    private const int INTERVAL_SECONDS = 600;
-    /** A bundle is asked for by those who have begun to read it. */
-    private const int LEAST_BUNDLE_SECONDS = 3600;
-    /** For each of the two, so that no run takes long: in ten minutes ten of each kind come. */
-    private const int MOST_DELETED = 100;
-
-    public function __construct(
-        private Context $context,
-        private PublishSettings $settings,
-        private Publications $publications,
-    ) {}
-
-    /** @throws StoreFailure */
-    public function run(): void
+    /**
+     * Every ten minutes: deletes what is old in the store, and packs the pointers of days that are over.
+     *
+     * @throws StoreFailure
+     */
+    private function tidy(): void
     {
         $now = $this->context->now();
         $last = $this->publications->get('tidied_at');
-        if ($last !== null && $last <= $now && $last > $now - self::INTERVAL_SECONDS) {
+        if ($last !== null && $last <= $now && $last > $now - self::TIDY_INTERVAL_SECONDS) {
             return;
         }
         $store = $this->settings->open();
