@@ -13,8 +13,6 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\PublishSettings;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Erasures;
-use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Editorial\EditorialStore;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Publication\BundlePublisher;
@@ -22,7 +20,6 @@ use TrendVault\Writer\Publication\GenerationFile;
 use TrendVault\Writer\Publication\ObjectRetention;
 use TrendVault\Writer\Retention\Erasure;
 use TrendVault\Writer\Sources\ErasedLines;
-use TrendVault\Writer\Sources\TakenFiles;
 use TrendVault\Writer\Store\StoreFailure;
 use TrendVault\Writer\WriterException;
 
@@ -72,40 +69,32 @@ final class Erase extends WriterCommand
 
         return $this->write(
             $context,
-            static fn(Database $database): ExitCode => new EraseStep($context, $database)->run(
-                $subject->kind,
-                $subject->name,
-                self::BEYOND,
-            ),
+            static fn(Database $database): ExitCode => self::erase($context, $database, $subject),
         );
     }
-}
 
-/** Erases, in an order in which each step leaves nothing that the next one would bring back. */
-final readonly class EraseStep
-{
-    public function __construct(private Context $context, private Database $database) {}
-
-    /** @throws WriterException|StoreFailure */
-    public function run(RemovalKind $kind, string $name, string $beyond): ExitCode
+    /**
+     * In an order in which each step leaves nothing that the next one would bring back.
+     *
+     * @throws WriterException|StoreFailure
+     */
+    private static function erase(Context $context, Database $database, RemovalSubject $subject): ExitCode
     {
         // What a setting is wrong for has to fail before rows go.
-        $publication = PublishSettings::isSet($this->context->settings)
-            ? new PublishStep($this->context, $this->database)
+        $publication = PublishSettings::isSet($context->settings)
+            ? new PublishStep($context, $database)
             : null;
-        $backup = BackupSettings::isSet($this->context->settings)
-            ? new BackupStep($this->context, $this->database)
-            : null;
-        $erasure = new Erasure($this->database, $kind, $name);
-        $erasure->begin($this->context->now());
-        if (new GenerationFile($this->database)->newestGeneration() !== null) {
-            new RankStep($this->context, $this->database)->run();
+        $backup = BackupSettings::isSet($context->settings) ? new BackupStep($context, $database) : null;
+        $erasure = new Erasure($database, $subject->kind, $subject->name);
+        $erasure->begin($context->now());
+        if (new GenerationFile($database)->newestGeneration() !== null) {
+            new RankStep($context, $database)->run();
         }
         $rows = $erasure->deleteRows();
-        $files = new ErasedFiles($this->context, $this->database)->takeOut();
-        new EditorialStore($this->database)->forgetErased();
+        $files = new ErasedLines($context, $database)->takeOut();
+        new EditorialStore($database)->forgetErased();
         $isEmptied = $erasure->vacuum();
-        $failed = [$this->publish($publication), $backup?->run(isOnly: true)];
+        $failed = [self::publish($publication, $context, $database), $backup?->run(isOnly: true)];
         $remarks = [
             ...array_map(
                 static fn(
@@ -121,14 +110,14 @@ final readonly class EraseStep
                 ? []
                 : ['Another process keeps the WAL, which still names it: give the command again.'],
         ];
-        $this->context->log->info(
+        $context->log->info(
             array_sum($rows) + $files['lines'] === 0
                 ? 'Nothing was erased: nothing here has that name. It is kept out when it comes.'
                 : "Erased {$rows['videos']} videos, {$rows['generations']} generations and {$files['lines']} lines in files.",
             ['event' => 'erased', ...$rows, 'lines' => $files['lines']],
         );
-        $this->context->write(
-            implode(array_map(static fn(string $remark): string => "$remark\n", $remarks)) . $beyond,
+        $context->write(
+            implode(array_map(static fn(string $remark): string => "$remark\n", $remarks)) . self::BEYOND,
         );
 
         return array_find($failed, static fn(?ExitCode $code): bool => $code !== null) ??
@@ -136,9 +125,9 @@ final readonly class EraseStep
     }
 
     /** @throws WriterException */
-    private function publish(?PublishStep $step): ?ExitCode
+    private static function publish(?PublishStep $step, Context $context, Database $database): ?ExitCode
     {
-        $generation = new GenerationFile($this->database)->newestGeneration();
+        $generation = new GenerationFile($database)->newestGeneration();
         if ($generation === null || $step === null) {
             return null;
         }
@@ -147,7 +136,7 @@ final readonly class EraseStep
             return $failed;
         }
         try {
-            $settings = PublishSettings::of($this->context->settings);
+            $settings = PublishSettings::of($context->settings);
             $store = $settings->open()->client;
             if ($settings->renderCommand === []) {
                 $store->delete(BundlePublisher::KEY); // It is of the time when there was one, and names what goes now.
@@ -156,34 +145,9 @@ final readonly class EraseStep
 
             return null;
         } catch (StoreFailure $failure) {
-            $this->context->log->error($failure->getMessage(), ['event' => 'store_failed']);
+            $context->log->error($failure->getMessage(), ['event' => 'store_failed']);
 
             return ExitCode::SourceFailed;
         }
-    }
-}
-
-/** The files of lines beside the database. */
-final readonly class ErasedFiles
-{
-    public function __construct(private Context $context, private Database $database) {}
-
-    /**
-     * @param int $since UTC seconds; files that came before are left alone
-     * @return array{lines: int, unreadable: list<string>}
-     */
-    public function takeOut(int $since = 0): array
-    {
-        $settings = $this->context->settings;
-        $taken = new TakenFiles($settings->databasePath, $settings->rejectedFolder());
-        $lines = new ErasedLines(new Erasures($this->database));
-        $result = ['lines' => 0, 'unreadable' => []];
-        foreach ([$taken->reading, $taken->done, $taken->rejected] as $folder) {
-            $ofThis = $lines->takeOutOf($folder, $since);
-            $result['lines'] += $ofThis['lines'];
-            $result['unreadable'] = [...$result['unreadable'], ...$ofThis['unreadable']];
-        }
-
-        return $result;
     }
 }

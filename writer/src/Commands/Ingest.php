@@ -20,6 +20,7 @@ use TrendVault\Writer\Observations\Announcement;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
+use TrendVault\Writer\Sources\ErasedLines;
 use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
@@ -278,7 +279,7 @@ final readonly class IngestStep
         $this->logResult($source->name(), $result);
         if ($result['erased'] > 0) {
             // What it named is in no folder of ours either.
-            new ErasedFiles($this->context, $this->database)->takeOut($started);
+            new ErasedLines($this->context, $this->database)->takeOut($started);
         }
 
         return $result['failure'] === null ? null : $this->logFailure($source->name(), $result['failure']);

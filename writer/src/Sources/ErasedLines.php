@@ -4,18 +4,40 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources;
 
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Erasures;
 
-/** Takes the lines that name what was erased out of files that were read. */
+/** Takes the lines that name what was erased out of the files beside the database. */
 final readonly class ErasedLines
 {
-    public function __construct(private Erasures $erasures) {}
+    private Erasures $erasures;
+
+    public function __construct(private Context $context, Database $database)
+    {
+        $this->erasures = new Erasures($database);
+    }
 
     /**
-     * @param int $since UTC seconds; files that came to the folder before are left alone
+     * @param int $since UTC seconds; files that came before are left alone
      * @return array{lines: int, unreadable: list<string>} how many lines were taken out, and the files that could not be read whole
      */
-    public function takeOutOf(string $folder, int $since = 0): array
+    public function takeOut(int $since = 0): array
+    {
+        $settings = $this->context->settings;
+        $taken = new TakenFiles($settings->databasePath, $settings->rejectedFolder());
+        $result = ['lines' => 0, 'unreadable' => []];
+        foreach ([$taken->reading, $taken->done, $taken->rejected] as $folder) {
+            $ofThis = $this->takeOutOf($folder, $since);
+            $result['lines'] += $ofThis['lines'];
+            $result['unreadable'] = [...$result['unreadable'], ...$ofThis['unreadable']];
+        }
+
+        return $result;
+    }
+
+    /** @return array{lines: int, unreadable: list<string>} */
+    private function takeOutOf(string $folder, int $since): array
     {
         [$lines, $unreadable] = [0, []];
         foreach (is_dir($folder) ? NdjsonFile::in($folder) : [] as $name) {
