@@ -33,6 +33,7 @@ test("the schema allows the lines that the documentation shows", () => {
 /** The documentation's, with the fields that few sources give. */
 const restrictions = {
   mature: false,
+  made_for_kids: true,
   available_from: null,
   available_until: null,
   countries: { allowed: ["DE"] },
@@ -126,6 +127,7 @@ const drawOfField: Record<string, () => unknown> = {
   available_from: drawTime,
   available_until: drawTime,
   mature: () => random.pick([true, false]),
+  made_for_kids: () => random.pick([true, false]),
   live: () => random.pick([false, true, "scheduled", "now", "recorded", "soon"]),
   live_until: drawTime,
   countries: () => ({ [random.pick(["allowed", "excluded", "denied"])]: drawList() }),

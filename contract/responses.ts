@@ -54,6 +54,11 @@ const countries = z
   })
   .optional();
 
+const made_for_kids = z
+  .literal(true)
+  .optional()
+  .meta({ description: "Only of what is made for children: what visitors do with it is not counted" });
+
 /** Of what an editor placed at its rank. */
 const placement = {
   placed_by: z.enum(["editor", "sponsor"]).optional().meta({
@@ -123,6 +128,7 @@ const TrendingItem = z
     thumbs,
     url,
     countries,
+    made_for_kids,
     ...placement,
   })
   .meta({ id: "TrendingItem" });
@@ -139,7 +145,7 @@ const TrendingChartItem = z
 
 const TrendingSnippet = z
   .strictObject({
-    ...{ id: videoId, rank, title: z.string(), channel: z.string(), thumbs, url, countries },
+    ...{ id: videoId, rank, title: z.string(), channel: z.string(), thumbs, url, countries, made_for_kids },
     ...placement,
   })
   .meta({ id: "TrendingSnippet" });
@@ -200,6 +206,7 @@ const Video = z
     thumbs,
     url,
     countries,
+    made_for_kids,
     live: z
       .enum(["scheduled", "now", "recorded"])
       .optional()

@@ -24,7 +24,7 @@ CREATE TABLE videos (
   thumb_base TEXT NOT NULL CHECK (length(thumb_base) <= 500 AND thumb_base GLOB 'http*://?*'),
   first_seen_at INTEGER NOT NULL,
   url TEXT CHECK (length(url) <= 2000 AND url GLOB 'https://?*') -- the video's own page, as a line of the catalogue says it
-, described_by INTEGER, available_from INTEGER, available_until INTEGER, held_because TEXT, countries TEXT CHECK (json_valid(countries)), live TEXT CHECK (live IN ('scheduled', 'now', 'recorded')), live_until INTEGER) STRICT, WITHOUT ROWID;
+, described_by INTEGER, available_from INTEGER, available_until INTEGER, held_because TEXT, countries TEXT CHECK (json_valid(countries)), live TEXT CHECK (live IN ('scheduled', 'now', 'recorded')), live_until INTEGER, made_for_kids INTEGER CHECK (made_for_kids = 1)) STRICT, WITHOUT ROWID;
 
 CREATE TABLE observations (
   observed_at INTEGER NOT NULL,
@@ -463,3 +463,5 @@ CREATE TABLE placed_ranks (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX videos_by_live_end ON videos (live_until) WHERE live_until IS NOT NULL;
+
+CREATE INDEX videos_for_kids ON videos (id) WHERE made_for_kids = 1;

@@ -157,21 +157,25 @@ test(`a video is live until that ends, without a new generation (seed ${testSeed
   }
 });
 
-test("where a video may be played is in what names it, and nothing is where that is everywhere", async () => {
+test("where a video may be played and that it is for kids is in what names it, and in no other item", async () => {
   const countries = { excluded: ["FR"] };
   builder.database.run("UPDATE videos SET countries = ? WHERE id = ?", [
     JSON.stringify(countries),
     ids[3] ?? "",
   ]);
+  builder.database.run("UPDATE videos SET made_for_kids = 1 WHERE id = ?", [ids[4] ?? ""]);
   origin = await openTestOrigin(builder.path);
-  type Named = { id: string; countries?: object };
+  type Named = { id: string; countries?: object; made_for_kids?: boolean };
   for (const fields of ["", "&fields=snippet", "&fields=chart"]) {
     const page = await origin.ask(`/api/trending?region=GB&limit=50${fields}`);
     const { items } = (await page.json()) as { items: Named[] };
-    for (const item of items)
-      expect([item.id, item.countries]).toEqual([item.id, item.id === ids[3] ? countries : undefined]);
+    for (const item of items) {
+      const expected = [item.id === ids[3] ? countries : undefined, item.id === ids[4] ? true : undefined];
+      expect([item.id, item.countries, item.made_for_kids]).toEqual([item.id, ...expected]);
+    }
   }
   const one = (await (await origin.ask(`/api/videos/${ids[3]}`)).json()) as Named;
   const other = (await (await origin.ask(`/api/videos/${ids[4]}`)).json()) as Named;
   expect([one.countries, "countries" in other]).toEqual([countries, false]);
+  expect(["made_for_kids" in one, other.made_for_kids]).toEqual([false, true]);
 });

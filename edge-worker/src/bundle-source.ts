@@ -314,7 +314,8 @@ function otherLimit(limits: readonly number[]): ListRefusal {
 }
 
 /** A page of a list, as far as other pages are made of it. */
-export type ListPage = { generation: number; total: number; items: { rank: number; id: string }[] };
+export type ListPage = { generation: number; total: number; items: ListedVideo[] };
+type ListedVideo = { rank: number; id: string; made_for_kids?: true };
 
 type Block = { page: ListPage; answer: SignedAnswer };
 

@@ -184,6 +184,7 @@ const body = JSON.stringify({
   items: [
     { rank: 51, id: "a" },
     { rank: 53, id: "c" },
+    { rank: 54, id: "d", made_for_kids: true },
   ],
 });
 
@@ -213,7 +214,7 @@ function edgeWith(stored: Record<string, Partial<StoredResponse>>): ListBlocks {
 
 const block = "/api/trending?region=GB&limit=50&cursor=7-50";
 
-test("the ranks of a block come from the pinned page of 50, without those of removed videos", async () => {
+test("the ranks of a block come from the pinned page of 50, without those of removed videos and of what is made for kids", async () => {
   const read = await edgeWith({ [block]: { body } }).read(dayList, 1, anyContext);
   expect(read).toEqual(
     new Map([

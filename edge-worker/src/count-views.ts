@@ -90,7 +90,7 @@ function incrementOf(
   return { window, category, generation, block, ranks };
 }
 
-/** The videos of 50 ranks, by rank; removed ones are not there. */
+/** The videos of 50 ranks, by rank; not those that were removed or are made for kids, of which nothing is counted. */
 type ListBlock = ReadonlyMap<number, string>;
 
 const blockRanks = listLengths.largestPage;
@@ -164,7 +164,7 @@ function readRanks({ body }: StoredResponse): ListBlock {
 }
 
 function ranksOf(page: Partial<ListPage> | null): ListBlock {
-  return new Map(page?.items?.map(({ rank, id }) => [rank, id]));
+  return new Map(page?.items?.flatMap(({ rank, id, made_for_kids }) => (made_for_kids ? [] : [[rank, id]])));
 }
 
 function canonicalOf(target: string, query: TrendingQuery | null): CanonicalRequest {

@@ -244,6 +244,7 @@ type IsHidden = {
   column(name: "available_until" | "countries"): string;
   /** Of the row of `videos`: whether it is live, or when that ends. */
   live: { at(parameter: string): string; endsAt: () => string };
+  isForKids(): string;
   /** Of the row of `trending`, the same: an editor placed the video, and that is over. */
   placed: { isOver(at: string): string; column(name: "placed" | "placed_until"): string };
 };
@@ -255,6 +256,7 @@ function findHidden(database: Database): IsHidden {
   const isThere = findColumn(database, "videos", "held_because");
   const canPlace = findColumn(database, "trending", "placed");
   const canBeLive = findColumn(database, "videos", "live");
+  const canBeForKids = findColumn(database, "videos", "made_for_kids");
   return {
     placed: {
       isOver: (at) => (canPlace() ? `ifnull(trending.placed_until <= ${at}, 0)` : `${at} < 0`),
@@ -266,6 +268,7 @@ function findHidden(database: Database): IsHidden {
       at: (at) => (canBeLive() ? `iif(ifnull(videos.live_until > ${at}, 1), videos.live, NULL)` : "NULL"),
       endsAt: () => (canBeLive() ? "videos.live_until" : "NULL"),
     },
+    isForKids: () => (canBeForKids() ? "videos.made_for_kids" : "NULL"),
   };
 }
 
@@ -285,6 +288,7 @@ type VideoRow = {
   thumb_base: string;
   url: string | null;
   countries: string | null;
+  made_for_kids: 1 | null;
   available_until: number | null;
   live: Video["live"] | null;
 };
@@ -313,7 +317,7 @@ const videoSql = (
   isHidden: IsHidden,
 ) => `SELECT id, title, channel, category, language, published_at, duration_seconds, thumb_base, url,
     ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until,
-    ${isHidden.live.at("?2")} AS live
+    ${isHidden.live.at("?2")} AS live, ${isHidden.isForKids()} AS made_for_kids
   FROM videos WHERE id = ?1 AND NOT (${isHidden.at("?2")})`;
 
 // Left to itself, SQLite reads the whole generation, because the primary key has the order that is asked for, too.
@@ -373,6 +377,7 @@ export type ListRow = {
   url: string | null;
   /** JSON, where it may not be played everywhere. */
   countries: string | null;
+  made_for_kids: 1 | null;
   live: Video["live"] | null;
   /** JSON, where an editor placed it: members of TrendingItem. */
   placed: string | null;
@@ -419,7 +424,7 @@ function rowsSql(expectedViews: string, isHidden: IsHidden, isChart: boolean): s
     ((${isHidden.at("?7")}) OR ${isHidden.placed.isOver("?7")}) AS hidden,
     ${isHidden.placed.column("placed")} AS placed, ${isHidden.placed.column("placed_until")} AS placed_until,
     ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until,
-    ${isHidden.live.at("?7")} AS live${columns}
+    ${isHidden.live.at("?7")} AS live, ${isHidden.isForKids()} AS made_for_kids${columns}
   FROM trending JOIN videos ON videos.id = trending.video_id ${join}
   WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;
 }

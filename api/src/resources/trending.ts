@@ -154,7 +154,7 @@ function describeSnippet(row: ListRow, linkOf: VideoLinks): TrendingSnippetPage[
     channel,
     thumbs: thumbsOf(row.thumb_base),
     url: linkOf(id, row.url),
-    ...countriesOf(row),
+    ...marksOf(row),
     ...placementOf(row),
   };
 }
@@ -188,7 +188,7 @@ export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["it
     },
     thumbs: thumbsOf(row.thumb_base),
     url: linkOf(row.video_id, row.url),
-    ...countriesOf(row),
+    ...marksOf(row),
     ...placementOf(row),
   };
 }
@@ -200,9 +200,15 @@ export function placementOf({
   return placed === null ? {} : JSON.parse(placed);
 }
 
-/** Where a video may be played, when that is not everywhere. */
-export function countriesOf({ countries }: Pick<ListRow, "countries">): Pick<Video, "countries"> {
-  return countries === null ? {} : { countries: JSON.parse(countries) };
+/** What few videos have and who shows them has to know: where it may be played, and that it is for children. */
+export function marksOf({
+  countries,
+  made_for_kids,
+}: Pick<ListRow, "countries" | "made_for_kids">): Pick<Video, "countries" | "made_for_kids"> {
+  return {
+    ...(countries !== null && { countries: JSON.parse(countries) }),
+    ...(made_for_kids === 1 && { made_for_kids: true }),
+  };
 }
 
 function roundToTenth(value: number): number {

@@ -4,7 +4,7 @@ import { missing } from "@trendvault/contract/queries";
 import type { Video } from "@trendvault/contract/responses";
 import type { Generation, VideoRecord } from "../database/store.ts";
 import { fixedContent, formatTime, formatTimeOrNull, jsonBody, Refusal, type Resource } from "./resource.ts";
-import { countriesOf, placementOf, scoreUnitOf, thumbsOf, type VideoLinks } from "./trending.ts";
+import { marksOf, placementOf, scoreUnitOf, thumbsOf, type VideoLinks } from "./trending.ts";
 
 type VideoReader = { readVideo(id: string, generation: Generation): VideoRecord | null };
 
@@ -31,13 +31,13 @@ function describe(
   generation: Generation,
   linkOf: VideoLinks,
 ): Video {
-  const { thumb_base, url, countries, live, available_until: _, ...fields } = video;
+  const { thumb_base, url, countries, made_for_kids, live, available_until: _, ...fields } = video;
   return {
     ...fields,
     published_at: formatTimeOrNull(video.published_at),
     thumbs: thumbsOf(thumb_base),
     url: linkOf(video.id, url),
-    ...countriesOf({ countries }),
+    ...marksOf({ countries, made_for_kids }),
     ...(live !== null && { live }),
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),

@@ -27,7 +27,7 @@ afterEach(() => {
 /** A page with a list of ten items from a rank on, and the messages that it sends. */
 function openPage(
   firstRank = 1,
-  { again = false, clicks = true, markup = "" } = {},
+  { again = false, clicks = true, markup = "", forKids = [] as number[] } = {},
 ): { page: Page; sent: Message[] } {
   const sent: Message[] = [];
   const window = new Window();
@@ -53,6 +53,7 @@ function openPage(
   for (const name of names)
     Object.defineProperty(globalThis, name, { value: globals[name], configurable: true });
   const list = pageOf({ offset: firstRank - 1, count: 10, total: 100 });
+  for (const item of list.items) if (forKids.includes(item.rank)) item.made_for_kids = true;
   const children = list.items.map(() => {
     const child = document.createElement("li") as unknown as Element;
     child.innerHTML = markup;
@@ -128,6 +129,21 @@ test("a list in place of an older one adds no impression, and reports clicks", (
   click(page.children[1]);
   page.hide();
   expect(sent).toEqual([{ token: page.list.token, seen: 0, opened: [2] }]);
+});
+
+test("nothing is reported of what is made for kids, and nothing at all of a list of it", () => {
+  const { page, sent } = openPage(1, { forKids: [2, 4] });
+  page.show([1, 2, 3, 4]);
+  for (const child of page.children.slice(0, 4)) click(child);
+  page.hide();
+  expect(sent).toEqual([{ token: page.list.token, seen: 3, opened: [1, 3] }]);
+
+  const kids = openPage(1, { forKids: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] });
+  kids.page.show([1, 2, 3]);
+  click(kids.page.children[1]);
+  kids.page.hide();
+  kids.page.end();
+  expect(kids.sent).toEqual([]);
 });
 
 test("where the page with the video tells clicks, a list reports what was seen only", () => {

@@ -1,5 +1,5 @@
 /** Of a page of a list, what a message about it needs: any answer of /api/trending. */
-type ShownList = { token: string; items: readonly { rank: number }[] };
+type ShownList = { token: string; items: readonly { rank: number; made_for_kids?: true }[] };
 
 type ReportOptions = {
   /** Where messages are sent. Default: /api/views of the page's own site. */
@@ -14,7 +14,7 @@ type ReportOptions = {
  * Reports impressions and clicks of a list to the edge (docs/loop.md): one message when the page is hidden for the first
  * time, with the deepest rank that was on screen and the ranks that were opened; what is opened later goes into further
  * ones, which add no impression. `elements` shows the items of `list`, one each, in its order; links in them open, or else they
- * themselves. Nothing is stored in the browser.
+ * themselves. Nothing is stored in the browser, and nothing is reported of what is made for kids.
  *
  * @returns a function that reports what was not reported yet and ends it, for a list that is taken away
  */
@@ -23,7 +23,11 @@ export function reportImpressions(
   elements: Iterable<Element>,
   { url = "/api/views", again = false, clicks = true }: ReportOptions = {},
 ): () => void {
-  const ranks = new Map([...elements].map((element, index) => [element, list.items[index]?.rank ?? 0]));
+  const ranks = new Map<Element, number>();
+  for (const [index, element] of [...elements].entries()) {
+    const { rank = 0, made_for_kids } = list.items[index] ?? {};
+    if (!made_for_kids) ranks.set(element, rank);
+  }
   const opened = new Set<number>();
   const reported = new Set<number>();
   const end = new AbortController();

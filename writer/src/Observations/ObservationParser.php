@@ -13,7 +13,13 @@ final readonly class ObservationParser
 {
     private const int MAX_NESTING = 16;
     /** A bad value of one of these rejects no line: it holds the video back. */
-    public const array RESTRICTING = ['mature', 'available_from', 'available_until', 'countries'];
+    public const array RESTRICTING = [
+        'mature',
+        'made_for_kids',
+        'available_from',
+        'available_until',
+        'countries',
+    ];
     /** Nor does one of these: it is as if it were not there. */
     public const array LIVE = ['live', 'live_until'];
     /** @var list<string> of these each source has its own say, see Restrictions */
@@ -144,7 +150,7 @@ final readonly class ObservationParser
             $value = $fields[$name] ?? '';
             if ($value !== '') {
                 $restrictions[$name] = match ($name) {
-                    'mature' => is_bool($value) ? $value : null,
+                    'mature', 'made_for_kids' => is_bool($value) ? $value : null,
                     'live' => in_array($value, [false, 'scheduled', 'now', 'recorded'], true) ? $value : null,
                     'countries' => self::countries($value),
                     default => $this->boundary($name, $value),

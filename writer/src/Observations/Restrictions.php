@@ -8,7 +8,7 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Time\Rfc3339;
 
 /**
- * When and where a video may be shown, and whether it is live. Each source has its own say, in the table restrictions, and
+ * When and where a video may be shown, for whom, and whether it is live. Each source has its own say, in the table restrictions, and
  * what all say together is in columns of videos: whoever restricts more counts.
  */
 final readonly class Restrictions
@@ -22,9 +22,11 @@ final readonly class Restrictions
     INSERT INTO restrictions (video_id, source, said_at, fields) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET said_at = excluded.said_at, fields = excluded.fields
     SQL;
-    private const string JOIN = 'UPDATE videos SET held_because = ?, available_from = ?, available_until = ?, countries = ?, live = ?, live_until = ? WHERE id = ?';
+    private const string JOIN = 'UPDATE videos SET held_because = ?, available_from = ?, available_until = ?, countries = ?, live = ?, live_until = ?, made_for_kids = ? WHERE id = ?';
     /** Without an end, these last for so long after the newest line that says so. */
     private const array LIVE_SECONDS = ['now' => 3 * 3600, 'scheduled' => 48 * 3600];
+    /** What visitors did with a video before it was made for kids. */
+    private const string FORGET = 'DELETE FROM impressions WHERE video_id = ?';
     /** How many videos are in no list, by the reason in their lines. */
     public const string HELD = 'SELECT held_because AS reason, count(*) AS videos FROM videos WHERE held_because IS NOT NULL GROUP BY 1 ORDER BY 1';
 
@@ -107,7 +109,7 @@ final readonly class Restrictions
 
     private function join(string $videoId, int $now): void
     {
-        [$reasons, $from, $until, $allowed, $excluded] = [[], null, null, null, []];
+        [$reasons, $from, $until, $allowed, $excluded, $isForKids] = [[], null, null, null, [], false];
         $lives = ['now' => 0, 'scheduled' => 0, 'recorded' => 0]; // until when
         foreach ($this->database->texts(self::FIND_ALL, [$videoId]) as $text) {
             $fields = self::decode($text);
@@ -117,6 +119,7 @@ final readonly class Restrictions
             if ($fields['mature'] ?? false) {
                 $reasons[] = 'mature';
             }
+            $isForKids = $isForKids || ($fields['made_for_kids'] ?? false);
             $from = max($from, $fields['available_from'] ?? null);
             $until = min($until ?? PHP_INT_MAX, $fields['available_until'] ?? PHP_INT_MAX);
             $countries = $fields['countries'] ?? [];
@@ -142,8 +145,12 @@ final readonly class Restrictions
             self::countries($allowed, $excluded),
             $live,
             $live === null || $live === 'recorded' ? null : $lives[$live],
+            $isForKids ? 1 : null,
             $videoId,
         ]);
+        if ($isForKids) {
+            $this->database->run(self::FORGET, [$videoId]);
+        }
     }
 
     /**
@@ -160,10 +167,10 @@ final readonly class Restrictions
             : json_encode([$allowed === null ? 'excluded' : 'allowed' => $codes], JSON_THROW_ON_ERROR);
     }
 
-    /** @return array{mature?: ?bool, available_from?: ?int, available_until?: ?int, countries?: ?array{allowed?: list<string>, excluded?: list<string>}, live?: 'now'|'scheduled'|'recorded', live_until?: int, live_at?: int} */
+    /** @return array{mature?: ?bool, made_for_kids?: ?bool, available_from?: ?int, available_until?: ?int, countries?: ?array{allowed?: list<string>, excluded?: list<string>}, live?: 'now'|'scheduled'|'recorded', live_until?: int, live_at?: int} */
     private static function decode(string $fields): array
     {
-        /** @var array{mature?: ?bool, available_from?: ?int, available_until?: ?int, countries?: ?array{allowed?: list<string>, excluded?: list<string>}, live?: 'now'|'scheduled'|'recorded', live_until?: int, live_at?: int} $decoded as say() wrote it */
+        /** @var array{mature?: ?bool, made_for_kids?: ?bool, available_from?: ?int, available_until?: ?int, countries?: ?array{allowed?: list<string>, excluded?: list<string>}, live?: 'now'|'scheduled'|'recorded', live_until?: int, live_at?: int} $decoded as say() wrote it */
         $decoded = json_decode($fields, true, flags: JSON_THROW_ON_ERROR);
 
         return $decoded;

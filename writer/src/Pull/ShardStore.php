@@ -44,6 +44,8 @@ final readonly class ShardStore
       late_clicks = late_clicks + excluded.late_clicks
     SQL;
 
+    private const string FOR_KIDS = 'SELECT id FROM videos WHERE made_for_kids = 1';
+
     /** @param ?RegionTable $regions whose shards are asked: another writer asks the others; null for all */
     public function __construct(private Database $database, private ?RegionTable $regions = null) {}
 
@@ -153,13 +155,15 @@ final readonly class ShardStore
             [$minutes->region()],
         );
         [$videos, $erasures] = [[], new Erasures($this->database)];
+        // An edge before schema 41 does not leave them out.
+        $forKids = array_flip($this->database->texts(self::FOR_KIDS));
         foreach (
             $minutes->impressions
             as ['minute' => $minute, 'window' => $window, 'category' => $category, 'ranks' => $ranks]
         ) {
             $isLate = $minute <= $settledUntil;
             foreach ($ranks as [$rank, $video, $impressions, $clicks]) {
-                if ($erasures->hasVideo($video)) {
+                if (isset($forKids[$video]) || $erasures->hasVideo($video)) {
                     continue;
                 }
                 $counts->add($impressions, $clicks, $isLate);

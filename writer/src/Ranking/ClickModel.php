@@ -552,6 +552,8 @@ final readonly class Contender
         /** Whether it was taken down: then the model learns from its impressions all the same, and no list has it. */
         public bool $isRemoved = false,
         public ?Ruling $ruling = null,
+        /** Whether no impression of it is counted. */
+        public bool $isForKids = false,
     ) {}
 
     public function isCounted(): bool

@@ -12,7 +12,7 @@ use TrendVault\Writer\Database\Database;
  */
 final class ImpressionStore
 {
-    private const string FIND_VIDEO = 'SELECT published_at, first_seen_at FROM videos WHERE id = ?';
+    private const string FIND_VIDEO = 'SELECT published_at, first_seen_at FROM videos WHERE id = ? AND made_for_kids IS NULL';
     private const string FIND = <<<'SQL'
     SELECT rank_group, age_group, impressions, clicks, age_hours, counted_at FROM impressions
     WHERE region = ? AND video_id = ? AND rank_group = ? AND age_group = ?
@@ -50,14 +50,14 @@ final class ImpressionStore
 
     /** @var array<string, array<string, array{first_at: int, last_at: int, model_rate: ?float, ...}>> by region, see placedIn() */
     private array $placed = [];
-    /** @var array<string, ?int> UTC seconds that a video's age counts from, null for an unknown video; by "#" and id */
+    /** @var array<string, ?int> UTC seconds that a video's age counts from, null for one that is not counted; by "#" and id */
     private array $ageStartsAt = [];
 
     public function __construct(private readonly Database $database) {}
 
     /**
      * @param iterable<CountedImpressions> $counts of any regions, videos, ranks and minutes, in any order
-     * @return int how many were left out, because their video is not known (any more)
+     * @return int how many were left out, because their video is made for kids, or not known (any more)
      */
     public function add(iterable $counts): int
     {

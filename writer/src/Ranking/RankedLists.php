@@ -208,7 +208,8 @@ final class RankedLists
         ClickModel $model,
         bool $isTried,
     ): ?string {
-        $isTried = $isTried && $contender->ruling === null; // What is to count less is not put higher to learn of it.
+        // What is to count less is not put higher to learn of it, nor is that of which nothing can be learned.
+        $isTried = $isTried && $contender->ruling === null && !$contender->isForKids;
         $isAdmitted = false;
         $isClosed = true;
         $upper = $isTried ? $rate->upper() : 0.0;

@@ -170,21 +170,21 @@ final readonly class RankingPublisher
  * Which videos may rank in which region. Removed ones are noted in the lists.
  *
  * @type Video = array{
- *   video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, held_because: ?string,
+ *   video_id: string, channel: string, category: ?string, language: ?string, made_for_kids: ?int, published_at: ?int, held_because: ?string,
  *   available_from: ?int, available_until: ?int, countries: ?string, ...
  * }
  * @type Counted = array{
- *   video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, region: string, held_because: ?string,
+ *   video_id: string, channel: string, category: ?string, language: ?string, made_for_kids: ?int, published_at: ?int, region: string, held_because: ?string,
  *   available_from: ?int, available_until: ?int, countries: ?string,
  *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int, views_per_hour: float,
  *   rated_at: float, previous_views_per_hour: ?float, levels: ?string,
  * } a row of COUNTED
  * @type Announced = array{
- *   video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, first_seen_at: int,
+ *   video_id: string, channel: string, category: ?string, language: ?string, made_for_kids: ?int, published_at: ?int, first_seen_at: int,
  *   held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string,
  * } a row of ANNOUNCED
  * @type Seen = array{
- *   video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, first_seen_at: int,
+ *   video_id: string, channel: string, category: ?string, language: ?string, made_for_kids: ?int, published_at: ?int, first_seen_at: int,
  *   held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string,
  *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int, views_per_hour: float,
  *   rated_at: float, previous_views_per_hour: ?float, levels: ?string,
@@ -201,19 +201,19 @@ final class RankableVideos
     public const int MOST_COUNTED = 250_000;
     /** What is read, and of which rows: between them stands what rules need. */
     private const array COUNTED = [
-        'SELECT y.region, y.video_id, v.channel, v.category, v.language, v.published_at, ' .
+        'SELECT y.region, y.video_id, v.channel, v.category, v.language, v.made_for_kids, v.published_at, ' .
         Restrictions::COLUMNS .
         ', ' .
         Velocity::COLUMNS,
         ' FROM velocity AS y JOIN videos AS v ON v.id = y.video_id WHERE y.region IN (SELECT value FROM json_each(?))',
     ];
     private const array ANNOUNCED = [
-        'SELECT c.video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at, ' .
+        'SELECT c.video_id, v.channel, v.category, v.language, v.made_for_kids, v.published_at, v.first_seen_at, ' .
         Restrictions::COLUMNS,
         ' FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id WHERE c.region = ?',
     ];
     private const string SEEN =
-        'SELECT v.id AS video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at, ' .
+        'SELECT v.id AS video_id, v.channel, v.category, v.language, v.made_for_kids, v.published_at, v.first_seen_at, ' .
         Restrictions::COLUMNS .
         ', ' .
         Velocity::COLUMNS .
@@ -482,6 +482,7 @@ final class RankableVideos
             $row['language'],
             $isRemoved || $ruling?->factor === 0.0,
             $ruling,
+            $row['made_for_kids'] === 1,
         );
     }
 }

@@ -28,6 +28,7 @@ final class RestrictionsTest extends TestCase
     private const array IDS = ['7', 'a', 'b'];
     private const array BAD = [
         'mature' => ['yes', 1, []],
+        'made_for_kids' => ['no', 0, ['true']],
         'available_from' => ['tomorrow', 20, '2026-11-20', true],
         'available_until' => ['never', '1969-12-31T23:59:59Z', ['2026-11-20T10:00:00Z']],
         'countries' => [
@@ -101,6 +102,20 @@ final class RestrictionsTest extends TestCase
                         );
                     }
                 }
+                self::assertSame(
+                    array_values(
+                        array_filter(
+                            self::IDS,
+                            static fn(string $id): bool => in_array(
+                                true,
+                                array_column($said[$id], 'made_for_kids'),
+                                true,
+                            ),
+                        ),
+                    ),
+                    $this->database->texts('SELECT id FROM videos WHERE made_for_kids = 1 ORDER BY id'),
+                    $message,
+                );
             }
             new RankingPublisher($this->database)->publish($this->clock->now);
             foreach (['DE', 'GB'] as $region) {
@@ -383,7 +398,7 @@ final class RestrictionsTest extends TestCase
             $fields[$field] = match ($this->random->getInt(0, 29)) {
                 0 => $this->pick(self::BAD[$field]),
                 1, 2, 3, 4, 5, 6, 7 => match ($field) {
-                    'mature' => $this->pick([true, false, false]),
+                    'mature', 'made_for_kids' => $this->pick([true, false, false]),
                     'countries' => $this->pick([['allowed' => $countries()], ['excluded' => $countries()]]),
                     default => $time($field),
                 },

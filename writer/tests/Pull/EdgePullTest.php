@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Tests\Pull;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
 
 final class EdgePullTest extends PullTestCase
 {
@@ -34,6 +35,35 @@ final class EdgePullTest extends PullTestCase
         );
         self::assertSame($this->now - 1, $this->region()['settled_until']);
         self::assertSame([], $this->installation->rows('SELECT * FROM pulled_counts'));
+    }
+
+    #[Test]
+    public function of_what_is_made_for_kids_nothing_is_counted_and_what_was_is_deleted(): void
+    {
+        $this->holdOneMinute();
+        $this->installation->run(['cron']);
+        $line = ['id' => 'a', 'observed_at' => NdjsonLine::ago(1800), 'made_for_kids' => true];
+        $this->installation->run(['ingest', '-'], NdjsonLine::of($line) . "\n");
+        $counted = 'SELECT video_id, impressions, clicks FROM impressions';
+        $before = [['video_id' => 'b', 'impressions' => 9.0, 'clicks' => 1.0]];
+        self::assertSame($before, $this->installation->rows($counted));
+
+        $shard = [
+            'looks' => [FakeEdge::impressions($this->now + 2, [[1, 'a', 5, 5], [2, 'b', 5, 1]])],
+            'served' => [FakeEdge::served($this->now + 2, 12)],
+        ];
+        $this->edge->hold(['GB-0' => ['last_closed' => $this->now + 5, ...$shard]]);
+        $run = $this->installation->run(['cron']);
+
+        self::assertSame(
+            ['impressions' => 5, 'clicks' => 1, 'lists' => 12],
+            self::facts($run->events('pulled')[0]),
+        );
+        $videos = 'SELECT video_id, impressions FROM pulled_videos ORDER BY video_id';
+        self::assertSame(
+            [['a', 10], ['b', 14]],
+            array_map(array_values(...), $this->installation->rows($videos)),
+        );
     }
 
     #[Test]

@@ -34,6 +34,8 @@ final readonly class Video
         17 => 'Kids',
         18 => 'Food',
     ];
+    /** PeerTube has no other mark for what is made for children. */
+    private const int KIDS = 17;
     private const string LANGUAGE = '/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}$/D';
     /** "No linguistic content" (ISO 639-2). */
     private const string NO_LANGUAGE = 'zxx';
@@ -78,6 +80,7 @@ final readonly class Video
         if (!is_string($short) || preg_match(self::SHORT_ID, $short) !== 1 || !self::isForAll($item)) {
             return null;
         }
+        $category = self::category($item);
         $isMature = $item['nsfw'] ?? false;
         $fields = [
             'id' => self::id($short, $instance->host),
@@ -86,10 +89,11 @@ final readonly class Video
             'comments' => self::count($item, 'comments'),
             'title' => PlatformSource::plainText($item['name'] ?? null, self::MOST_TITLE_CHARACTERS),
             'channel' => self::channel($item, $instance->host),
-            'category' => self::category($item),
+            'category' => $category,
             'language' => self::language($item),
             'published_at' => self::publishedAt($item, $now),
             'duration_seconds' => self::count($item, 'duration'),
+            'made_for_kids' => $category === self::CATEGORIES[self::KIDS],
             'mature' => is_bool($isMature) ? $isMature : 'not said',
             'thumb_base' => self::thumbnail($item, $instance->url),
             'url' => str_starts_with($instance->url, 'https:') ? "$instance->url/w/$short" : null,

@@ -38,12 +38,12 @@ final readonly class Api
         'fields' => 'items(id,statistics(viewCount,likeCount,commentCount))',
     ];
     private const array QUERY = [
-        'part' => 'snippet,statistics,contentDetails',
+        'part' => 'snippet,statistics,contentDetails,status',
         'chart' => 'mostPopular',
         'maxResults' => '50',
         'fields' =>
             'etag,nextPageToken,items(id,snippet(publishedAt,title,channelTitle,categoryId,defaultAudioLanguage,defaultLanguage,liveBroadcastContent),' .
-            'statistics(viewCount,likeCount,commentCount),contentDetails(duration,regionRestriction,contentRating(ytRating)))',
+            'statistics(viewCount,likeCount,commentCount),contentDetails(duration,regionRestriction,contentRating(ytRating)),status(madeForKids))',
     ];
 
     private const float IDLE_TIMEOUT_SECONDS = 10.0;

@@ -67,6 +67,7 @@ final class Video
                 default => null,
             },
             'mature' => self::text(self::part($details, 'contentRating'), 'ytRating') === 'ytAgeRestricted',
+            'made_for_kids' => self::isForKids($item),
             'countries' => self::countries($details['regionRestriction'] ?? []),
             'thumb_base' => $id === null ? null : "https://i.ytimg.com/vi/$id/hqdefault.jpg",
         ];
@@ -75,6 +76,18 @@ final class Video
             array_filter($fields, static fn(array|bool|int|string|null $value): bool => $value !== null),
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );
+    }
+
+    /**
+     * What cannot be read holds the video back; what is not said is not said by us, either.
+     *
+     * @param array<mixed> $item
+     */
+    private static function isForKids(array $item): bool|string|null
+    {
+        $isForKids = self::part($item, 'status')['madeForKids'] ?? null;
+
+        return is_bool($isForKids) || $isForKids === null ? $isForKids : 'not said';
     }
 
     /**

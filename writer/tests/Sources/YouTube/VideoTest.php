@@ -41,6 +41,21 @@ final class VideoTest extends PlatformVideoTestCase
     }
 
     #[Test]
+    public function that_it_is_made_for_kids_is_said_as_YouTube_says_it(): void
+    {
+        $item = StubServer::page(['aaa'])['body']['items'][0];
+        $parser = new ObservationParser(['GB' => true], FixedClock::NOON);
+        $said = [];
+        foreach ([[true], [false], ['yes'], [1.5], [null], []] as $value) {
+            $item['status'] = $value === [] ? [] : ['madeForKids' => $value[0]];
+            $line = $parser->parse(Video::line($item, 'GB', FixedClock::NOON));
+            $said[] = array_intersect_key($line->restrictions ?? [], ['made_for_kids' => true]);
+        }
+        $bad = ['made_for_kids' => null];
+        self::assertSame([['made_for_kids' => true], ['made_for_kids' => false], $bad, $bad, [], []], $said);
+    }
+
+    #[Test]
     public function where_it_may_be_played_and_by_whom_is_said_and_what_cannot_be_read_holds_it_back(): void
     {
         $item = StubServer::page(['aaa'])['body']['items'][0];

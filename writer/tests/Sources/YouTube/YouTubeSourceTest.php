@@ -26,7 +26,7 @@ final class YouTubeSourceTest extends YouTubeTestCase
         self::assertNull($this->failure);
         $requests = $this->server->requests();
         self::assertCount(3, $requests);
-        self::assertSame('snippet,statistics,contentDetails', $requests[0]['query']['part']);
+        self::assertSame('snippet,statistics,contentDetails,status', $requests[0]['query']['part']);
         self::assertSame('mostPopular', $requests[0]['query']['chart']);
         self::assertArrayNotHasKey('key', $requests[0]['query']);
         self::assertSame(self::KEY, $requests[0]['api_key']);
