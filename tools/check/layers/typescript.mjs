@@ -81,7 +81,7 @@ const roots = [
   {
     root: "web/page",
     layers: [
-      ["build.ts"],
+      ["build.ts", "documents"],
       ["about-view.ts", "docs-view.ts", "embed.ts", "page.ts", "service-worker.ts"],
       ["offline.ts", "page-view.ts"],
       ["docs.ts", "manifest.ts"],
