@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
-import { before, describe, test } from "node:test";
+import { execFileSync } from "node:child_process";
+import { globSync, readFileSync, rmSync } from "node:fs";
+import { extname, join } from "node:path";
+import { after, before, describe, test } from "node:test";
 import openapi from "@trendvault/contract/openapi.json" with { type: "json" };
+import { newFolder, root } from "@trendvault/kit/machine";
 import { sharedStack } from "./test-support/stack.ts";
-import { assertAccessible, visit } from "./test-support/visit.ts";
+import { assertAccessible, type Site, serveSite, visit } from "./test-support/visit.ts";
 
 describe("in a browser, the reference of the API", () => {
   let edge: string;
@@ -59,6 +63,88 @@ describe("in a browser, the reference of the API", () => {
       await page.goto("/docs");
       await page.getByRole("link").dispatchEvent("click");
       await page.waitForURL("**/openapi.json", { waitUntil: "commit" });
+    });
+  });
+});
+
+describe("in a browser, the site of documents", () => {
+  const folder = newFolder("documents");
+  const types: Record<string, string> = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+  };
+  let site: Site;
+  before(async () => {
+    execFileSync("bun", [join(root, "web/page/documents/build.ts"), folder]);
+    site = await serveSite("documents", (path) => ({
+      headers: { "content-type": types[extname(path)] ?? "text/html" },
+      body: readFileSync(join(folder, path)),
+    }));
+  });
+  after(async () => {
+    await site.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  test("no page scrolls sideways at 320 pixels, and none needs a script but the search", () =>
+    visit(site.url, { viewport: { width: 320, height: 800 } }, async ({ page }) => {
+      for (const path of globSync("**/*.html", { cwd: folder })) {
+        await page.goto(`/${path}`);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.equal(`${path}: ${wide}`, `${path}: 320`);
+        assert.equal(await page.locator("script").count(), path === "search.html" ? 2 : 0);
+      }
+    }));
+
+  for (const [colorScheme, width] of [
+    ["light", 320], // where tables and code scroll
+    ["dark", 1280],
+  ] as const)
+    test(`axe finds nothing on the kinds of pages, ${colorScheme}, ${width} pixels wide`, () =>
+      visit(site.url, { colorScheme, viewport: { width, height: 800 } }, async ({ page }) => {
+        for (const path of ["index", "README", "docs/http-api", "docs/benchmarks", "search"]) {
+          await page.goto(`/${path}.html?q=region`);
+          await assertAccessible(page);
+        }
+      }));
+
+  test("words and their misspellings are found where they are told of, and lead there", () =>
+    visit(site.url, {}, async ({ page }) => {
+      await page.goto("/docs/privacy.html");
+      await page.getByRole("searchbox").fill("retenton");
+      await page.getByRole("searchbox").press("Enter");
+      await page.waitForURL("**/search.html?q=retenton");
+      const found = page.locator(".results li");
+      await found
+        .first()
+        .getByRole("link", { name: /Retention$/ })
+        .waitFor();
+      for (const [words, first] of [
+        ["how does it rank", /^The ranking/],
+        ["what does it cost", /^Scaling: What it costs/],
+        ["how do i leave", /^Operating TrendVault: Leaving/],
+      ] as const) {
+        await page.getByRole("searchbox").fill(words);
+        assert.match((await found.first().textContent()) ?? "", first);
+      }
+      await page.getByRole("link", { name: "Operating TrendVault: Leaving" }).click();
+      await page.waitForURL("**/docs/operations.html#leaving");
+      await page.getByRole("navigation", { name: "Documents" }).getByText("Editors").click();
+      await page.getByRole("link", { name: "The ranking" }).click();
+      await page.waitForURL("**/docs/ranking.html");
+    }));
+
+  test("nothing is found of words that no document has, and without scripts the search says so", async () => {
+    await visit(site.url, {}, async ({ page }) => {
+      await page.goto("/search.html?q=xqzzy");
+      await page.getByText("Nothing found.").waitFor();
+    });
+    await visit(site.url, { javaScriptEnabled: false }, async ({ page }) => {
+      await page.goto("/search.html?q=region");
+      await page.getByRole("status").getByRole("link").click();
+      await page.getByRole("link", { name: "How does it rank?" }).click();
+      await page.waitForURL("**/docs/ranking.html");
     });
   });
 });
