@@ -22,6 +22,7 @@ async function writeFiles(
   const base = `trendvault-${state.version}`;
   await Bun.$`git -C ${root} archive --format=tar.gz --prefix=${base}/ --output=${join(folder, `${base}.tar.gz`)} ${state.commit}`.quiet();
   await packClient(root, join(folder, `trendvault-client-${state.version}.tgz`));
+  await Bun.$`bun ${join(root, "web/page/documents/build.ts")} --archive ${join(folder, `${base}-documents.tar.gz`)}`.quiet();
   const debian = await Bun.$`${join(root, "tools/release/package-debian")} ${folder} ${state.version}`.text();
   const { json, packages } = await billOfMaterials(root, state);
   await Bun.write(join(folder, `${base}.cdx.json`), json);
@@ -30,6 +31,7 @@ async function writeFiles(
     [`${base}.tar.gz`, "the source, as Git has it"],
     [`trendvault-client-${state.version}.tgz`, "the npm package @trendvault/client"],
     [basename(debian.trim()), "the Debian package"],
+    [`${base}-documents.tar.gz`, "the documents as a site of static files"],
     [`${base}.cdx.json`, `the SBOM, CycloneDX 1.6: ${packages}`],
     ["CHANGES.md", "what has changed, from CHANGELOG.md"],
   ] as const;
