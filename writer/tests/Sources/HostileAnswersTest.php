@@ -20,16 +20,14 @@ use TrendVault\Writer\Sources\Http\HttpUrl;
 use TrendVault\Writer\Sources\Http\KnownVersions;
 use TrendVault\Writer\Sources\PeerTube\Api as InstanceApi;
 use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
-use TrendVault\Writer\Sources\PeerTube\KnownPages as InstancePages;
+use TrendVault\Writer\Sources\PeerTube\KnownPages;
 use TrendVault\Writer\Sources\PeerTube\PeerTubeSource;
 use TrendVault\Writer\Sources\PeerTube\RegionRule;
 use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\YouTube\Api;
-use TrendVault\Writer\Sources\YouTube\ChartedVideos;
-use TrendVault\Writer\Sources\YouTube\KnownPages;
-use TrendVault\Writer\Sources\YouTube\RegionTurns;
+use TrendVault\Writer\Sources\YouTube\Charts;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 use TrendVault\Writer\Tests\Support\Draws;
@@ -125,7 +123,7 @@ final class HostileAnswersTest extends TestCase
             'peertube' => new PeerTubeSource(
                 $instance,
                 new InstanceApi($client, $instance, paceSeconds: 0.0),
-                new InstancePages($this->database, $instance->host),
+                new KnownPages($this->database, $instance->host),
                 $schedule,
                 RegionRule::of($instance, ['DE' => ['de']]),
                 new RunTime(600.0),
@@ -134,10 +132,8 @@ final class HostileAnswersTest extends TestCase
             ),
             'youtube' => new YouTubeSource(
                 new Api($client, new RetryPolicy(600.0, delayMilliseconds: 1), 'key'),
-                new KnownPages($this->database),
-                new ChartedVideos($this->database),
+                new Charts($this->database),
                 $schedule,
-                new RegionTurns($this->database),
                 ['DE'],
                 $this->clock,
             ),

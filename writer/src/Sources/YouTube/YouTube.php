@@ -71,22 +71,20 @@ final readonly class YouTube implements SourceKind
         foreach (array_filter([$charts->pause($now), $countsPause]) as $pause) {
             $pause->log($this->context->log);
         }
-        $charted = new ChartedVideos($this->database);
+        $known = new Charts($this->database);
 
         return match (true) {
             $now >= $charts->dueAt($now) => [
                 $names[0] => new YouTubeSource(
                     $api,
-                    new KnownPages($this->database),
-                    $charted,
+                    $known,
                     $charts,
-                    new RegionTurns($this->database),
                     $settings->regions()->own,
                     $this->context->clock,
                 ),
             ],
             $now >= max($counts->dueAt($now), $charts->askedAt() + $interval) => [
-                $names[0] => new YouTubeCounts($api, $charted, $counts, $this->context->clock),
+                $names[0] => new YouTubeCounts($api, $known, $counts, $this->context->clock),
             ],
             default => [],
         };

@@ -32,10 +32,8 @@ final class YouTubeSource extends PlatformSource
     /** @param list<string> $regions */
     public function __construct(
         private readonly Api $api,
-        private readonly KnownPages $known,
-        private readonly ChartedVideos $chartedVideos,
+        private readonly Charts $charts,
         Schedule $schedule,
-        private readonly RegionTurns $turns,
         private readonly array $regions,
         ClockInterface $clock,
     ) {
@@ -53,11 +51,11 @@ final class YouTubeSource extends PlatformSource
     protected function ask(): iterable
     {
         $number = 0;
-        foreach ($this->turns->sorted($this->regions) as $region) {
+        foreach ($this->charts->sorted($this->regions) as $region) {
             if ($this->mustStop($region)) {
                 break;
             }
-            $this->turns->ask($region, $this->now());
+            $this->charts->ask($region, $this->now());
             try {
                 foreach ($this->chart($region) as $item) {
                     yield ++$number => Video::line($item, $region, $this->now());
@@ -76,8 +74,7 @@ final class YouTubeSource extends PlatformSource
     #[Override]
     public function settle(bool $clean): void
     {
-        $this->known->save($this->received, $this->now());
-        $this->chartedVideos->save($this->charted, $this->now());
+        $this->charts->save($this->received, $this->charted, $this->now());
         parent::settle($clean);
     }
 
@@ -106,7 +103,7 @@ final class YouTubeSource extends PlatformSource
     {
         [$token, $isOldToken] = [null, false];
         for ($number = 1; $number <= self::MOST_PAGES; $number++) {
-            $known = $usesKnown ? $this->known->find($region, $number) : null;
+            $known = $usesKnown ? $this->charts->find($region, $number) : null;
             try {
                 $page = $this->api->page($region, $token, $known?->etag);
             } catch (ApiFailure $failure) {
@@ -161,7 +158,7 @@ final class YouTubeCounts extends PlatformSource
 
     public function __construct(
         private readonly Api $api,
-        private readonly ChartedVideos $charted,
+        private readonly Charts $charts,
         Schedule $schedule,
         ClockInterface $clock,
     ) {
@@ -177,7 +174,7 @@ final class YouTubeCounts extends PlatformSource
     #[Override]
     protected function ask(): iterable
     {
-        $regions = $this->charted->recent(self::MOST_REQUESTS * Api::IDS_PER_REQUEST);
+        $regions = $this->charts->recent(self::MOST_REQUESTS * Api::IDS_PER_REQUEST);
         $number = 0;
         foreach (array_chunk(array_map(strval(...), array_keys($regions)), Api::IDS_PER_REQUEST) as $ids) {
             try {
@@ -198,14 +195,18 @@ final class YouTubeCounts extends PlatformSource
     }
 }
 
-/** Which videos the charts had lately, and in which regions. */
-final readonly class ChartedVideos
+/** What is known of the charts: their pages as they were last, the videos that they had lately, and whose turn it is. */
+final readonly class Charts
 {
-    private const string ADD = <<<'SQL'
+    private const string SAVE_PAGE = <<<'SQL'
+    INSERT INTO youtube_pages (region, page, etag, next_page_token, fetched_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET etag = excluded.etag, next_page_token = excluded.next_page_token, fetched_at = excluded.fetched_at
+    SQL;
+    private const string ADD_VIDEO = <<<'SQL'
     INSERT INTO youtube_videos (region, video_id, page, charted_at) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET page = excluded.page, charted_at = excluded.charted_at
     SQL;
-    private const string STILL = 'UPDATE youtube_videos SET charted_at = ? WHERE region = ? AND page = ?';
+    private const string STILL_CHARTED = 'UPDATE youtube_videos SET charted_at = ? WHERE region = ? AND page = ?';
     private const string RECENT = <<<'SQL'
     SELECT video_id, region FROM youtube_videos WHERE video_id IN (
       SELECT video_id FROM youtube_videos JOIN videos ON videos.id = video_id
@@ -214,23 +215,46 @@ final readonly class ChartedVideos
     SQL;
     /** A video is counted for so long after the last chart that had it. */
     private const int KEPT_SECONDS = 2 * 86_400;
+    private const string ASK = <<<'SQL'
+    INSERT INTO youtube_regions (region, asked_at) VALUES (?, ?)
+    ON CONFLICT DO UPDATE SET asked_at = excluded.asked_at
+    SQL;
 
     public function __construct(private Database $database) {}
 
+    /** With the ETag and the token of the next page. */
+    public function find(string $region, int $number): ?Page
+    {
+        /** @var ?array{etag: string, next_page_token: ?string} $row */
+        $row = $this->database->row(
+            'SELECT etag, next_page_token FROM youtube_pages WHERE region = ? AND page = ?',
+            [$region, $number],
+        );
+
+        return $row === null ? null : new Page(null, $row['etag'], $row['next_page_token']);
+    }
+
     /**
-     * @param array<string, array<int, ?list<string>>> $pages ids by region and number of the page; null: it has not changed
+     * @param array<string, array<int, Page>> $pages by region and number
+     * @param array<string, array<int, ?list<string>>> $videos ids by region and number of the page; null: it has not changed
      * @param int $now UTC seconds
      */
-    public function save(array $pages, int $now): void
+    public function save(array $pages, array $videos, int $now): void
     {
-        $this->database->transaction(function () use ($pages, $now): void {
+        $this->database->transaction(function () use ($pages, $videos, $now): void {
             foreach ($pages as $region => $ofRegion) {
-                foreach ($ofRegion as $page => $ids) {
+                foreach ($ofRegion as $number => $page) {
+                    $values = [$region, $number, $page->etag, $page->nextPageToken, $now];
+                    $this->database->run(self::SAVE_PAGE, $values);
+                }
+            }
+            foreach ($videos as $region => $ofRegion) {
+                foreach ($ofRegion as $number => $ids) {
                     if ($ids === null) {
-                        $this->database->run(self::STILL, [$now, $region, $page]);
+                        $this->database->run(self::STILL_CHARTED, [$now, $region, $number]);
                     }
                     foreach ($ids ?? [] as $id) {
-                        $this->database->run(self::ADD, [$region, $id, $page, $now]);
+                        $this->database->run(self::ADD_VIDEO, [$region, $id, $number, $now]);
                     }
                 }
             }
@@ -256,19 +280,8 @@ final readonly class ChartedVideos
 
         return $regions;
     }
-}
 
-/** When the chart of each region was asked for. */
-final readonly class RegionTurns
-{
-    private const string ASK = <<<'SQL'
-    INSERT INTO youtube_regions (region, asked_at) VALUES (?, ?)
-    ON CONFLICT DO UPDATE SET asked_at = excluded.asked_at
-    SQL;
-
-    public function __construct(private Database $database) {}
-
-    /** @param int $now UTC seconds */
+    /** @param int $now UTC seconds; when the chart of this region is asked for */
     public function ask(string $region, int $now): void
     {
         $this->database->run(self::ASK, [$region, $now]);
@@ -289,45 +302,5 @@ final readonly class RegionTurns
         usort($regions, static fn(string $a, string $b): int => ($askedAt[$a] ?? 0) <=> ($askedAt[$b] ?? 0));
 
         return $regions;
-    }
-}
-
-/** The ETags and page tokens of the last run. */
-final readonly class KnownPages
-{
-    private const string SAVE = <<<'SQL'
-    INSERT INTO youtube_pages (region, page, etag, next_page_token, fetched_at) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET etag = excluded.etag, next_page_token = excluded.next_page_token, fetched_at = excluded.fetched_at
-    SQL;
-
-    public function __construct(private Database $database) {}
-
-    public function find(string $region, int $number): ?Page
-    {
-        /** @var ?array{etag: string, next_page_token: ?string} $row */
-        $row = $this->database->row(
-            'SELECT etag, next_page_token FROM youtube_pages WHERE region = ? AND page = ?',
-            [$region, $number],
-        );
-
-        return $row === null ? null : new Page(null, $row['etag'], $row['next_page_token']);
-    }
-
-    /** @param array<string, array<int, Page>> $pages by region and number */
-    public function save(array $pages, int $fetchedAt): void
-    {
-        $this->database->transaction(function () use ($pages, $fetchedAt): void {
-            foreach ($pages as $region => $ofRegion) {
-                foreach ($ofRegion as $number => $page) {
-                    $this->database->run(self::SAVE, [
-                        $region,
-                        $number,
-                        $page->etag,
-                        $page->nextPageToken,
-                        $fetchedAt,
-                    ]);
-                }
-            }
-        });
     }
 }

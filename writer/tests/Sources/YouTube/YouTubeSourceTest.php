@@ -79,8 +79,8 @@ final class YouTubeSourceTest extends YouTubeTestCase
     public function a_run_begins_with_the_region_that_waited_longest(): void
     {
         $this->server->answer(['*' => [StubServer::page([])]]);
-        $this->turns->ask('GB', FixedClock::NOON - 60);
-        $this->turns->ask('DE', FixedClock::NOON - 120);
+        $this->charts->ask('GB', FixedClock::NOON - 60);
+        $this->charts->ask('DE', FixedClock::NOON - 120);
         $this->read(['GB', 'DE', 'FR']);
 
         self::assertSame(['FR 1', 'DE 1', 'GB 1'], array_column($this->server->requests(), 'key'));

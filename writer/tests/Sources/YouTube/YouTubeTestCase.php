@@ -7,10 +7,8 @@ namespace TrendVault\Writer\Tests\Sources\YouTube;
 use Symfony\Component\HttpClient\HttpClient;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\YouTube\Api;
-use TrendVault\Writer\Sources\YouTube\ChartedVideos;
-use TrendVault\Writer\Sources\YouTube\KnownPages;
+use TrendVault\Writer\Sources\YouTube\Charts;
 use TrendVault\Writer\Sources\YouTube\QuotaRecord;
-use TrendVault\Writer\Sources\YouTube\RegionTurns;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 use TrendVault\Writer\Tests\Sources\PlatformTestCase;
@@ -22,14 +20,14 @@ abstract class YouTubeTestCase extends PlatformTestCase
 
     protected StubServer $server;
     protected Schedule $schedule;
-    protected RegionTurns $turns;
+    protected Charts $charts;
 
     protected function setUp(): void
     {
         parent::setUp();
         $this->server = new StubServer();
         $this->schedule = new Schedule($this->database, 'youtube', 600);
-        $this->turns = new RegionTurns($this->database);
+        $this->charts = new Charts($this->database);
     }
 
     /**
@@ -47,10 +45,8 @@ abstract class YouTubeTestCase extends PlatformTestCase
                     $this->server->url,
                     new QuotaRecord($this->database, $this->clock),
                 ),
-                new KnownPages($this->database),
-                new ChartedVideos($this->database),
+                $this->charts,
                 $this->schedule,
-                $this->turns,
                 $regions,
                 $this->clock,
             ),
