@@ -87,7 +87,7 @@ final class Erase extends WriterCommand
         $backup = BackupSettings::isSet($context->settings) ? new BackupStep($context, $database) : null;
         $erasure = new Erasure($database, $subject->kind, $subject->name);
         $erasure->begin($context->now());
-        if (new GenerationFile($database)->newestGeneration() !== null) {
+        if (GenerationFile::newest($database) !== null) {
             new RankStep($context, $database)->run();
         }
         $rows = $erasure->deleteRows();
@@ -127,7 +127,7 @@ final class Erase extends WriterCommand
     /** @throws WriterException */
     private static function publish(?PublishStep $step, Context $context, Database $database): ?ExitCode
     {
-        $generation = new GenerationFile($database)->newestGeneration();
+        $generation = GenerationFile::newest($database);
         if ($generation === null || $step === null) {
             return null;
         }

@@ -15,7 +15,6 @@ use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Publication\BundlePublisher;
 use TrendVault\Writer\Publication\Chain;
 use TrendVault\Writer\Publication\GenerationFile;
-use TrendVault\Writer\Publication\GenerationFiles;
 use TrendVault\Writer\Publication\ObjectRetention;
 use TrendVault\Writer\Publication\PointerPacks;
 use TrendVault\Writer\Publication\Publications;
@@ -71,7 +70,7 @@ final readonly class PublishStep
     /** @return ?ExitCode null when all is published */
     public function run(): ?ExitCode
     {
-        $generation = new GenerationFile($this->database)->newestGeneration();
+        $generation = GenerationFile::newest($this->database);
         if ($generation === null) {
             $this->context->log->warning('Nothing is published into the store: there is no generation yet.', [
                 'event' => 'nothing_to_store',
@@ -98,7 +97,7 @@ final readonly class PublishStep
     /** Whether there is something that the store does not have yet, as far as it is known here. */
     public function isDue(): bool
     {
-        $generation = new GenerationFile($this->database)->newestGeneration();
+        $generation = GenerationFile::newest($this->database);
 
         return $generation !== null &&
             ($this->publications->newest()?->generation !== $generation ||
@@ -111,10 +110,10 @@ final readonly class PublishStep
     {
         $folder = WorkFolder::beside($this->context->settings->databasePath);
         try {
-            $files = new GenerationFiles(new GenerationFile($this->database), $folder, $generation);
-            $this->publishFile($generation, $files);
+            $file = new GenerationFile($this->database, $folder, $generation);
+            $this->publishFile($generation, $file);
             if ($this->settings->renderCommand !== []) {
-                $this->publishBundle($generation, $files, $folder);
+                $this->publishBundle($generation, $file, $folder);
             }
             $this->tidy();
         } finally {
@@ -123,7 +122,7 @@ final readonly class PublishStep
     }
 
     /** @throws StoreFailure */
-    private function publishFile(int $generation, GenerationFiles $files): void
+    private function publishFile(int $generation, GenerationFile $file): void
     {
         $started = hrtime(true);
         $store = $this->settings->open();
@@ -135,7 +134,7 @@ final readonly class PublishStep
             $this->publications,
             $chain,
             $this->context->clock,
-        )->publish($generation, $files->packed(...));
+        )->publish($generation, $file->packed(...));
         if ($pointer === null) {
             return;
         }
@@ -163,7 +162,7 @@ final readonly class PublishStep
      *
      * @throws StoreFailure
      */
-    private function publishBundle(int $generation, GenerationFiles $files, WorkFolder $folder): void
+    private function publishBundle(int $generation, GenerationFile $file, WorkFolder $folder): void
     {
         if ($this->publications->get('bundle_generation') === $generation) {
             return;
@@ -175,7 +174,7 @@ final readonly class PublishStep
             $this->settings->name,
             new Renderer($this->settings->renderCommand),
             $this->context->clock,
-        )->publish($generation, $files, $folder);
+        )->publish($generation, $file, $folder);
         if ($bundle === null) {
             $this->publications->set(['bundle_generation' => $generation]);
 

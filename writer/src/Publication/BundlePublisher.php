@@ -34,7 +34,7 @@ final readonly class BundlePublisher
      * @return ?RenderedBundle null when the store has one of this generation already
      * @throws StoreFailure
      */
-    public function publish(int $generation, GenerationFiles $files, WorkFolder $folder): ?RenderedBundle
+    public function publish(int $generation, GenerationFile $file, WorkFolder $folder): ?RenderedBundle
     {
         [$condition, $stored] = $this->current();
         if ($stored >= $generation) {
@@ -42,7 +42,7 @@ final readonly class BundlePublisher
         }
         // A renderer may outlive a writer that was killed: a file of that name would be written by two.
         $path = $folder->file("$generation-" . bin2hex(random_bytes(8)) . '.bundle');
-        $bundle = $this->renderer->render($files->plain(), $path, $this->store->client->deadline);
+        $bundle = $this->renderer->render($file->plain(), $path, $this->store->client->deadline);
         $this->store->putOnce($bundle->key(), self::payload($bundle, $generation, $path));
         $pointer = BundlePointer::sign(
             $this->keys,

@@ -11,57 +11,13 @@ use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Store\StoreFailure;
 use TrendVault\Writer\Store\WorkFolder;
 
-/** The file of a generation, plain and packed, each made when it is needed first. */
-final class GenerationFiles
-{
-    private ?string $plain = null;
-    private ?string $packed = null;
-
-    public function __construct(
-        private readonly GenerationFile $file,
-        private readonly WorkFolder $folder,
-        private readonly int $generation,
-    ) {}
-
-    /**
-     * @return string its path
-     * @throws StoreFailure on a full disk
-     */
-    public function plain(): string
-    {
-        return $this->plain ??= $this->make();
-    }
-
-    /**
-     * @return string its path
-     * @throws StoreFailure on a full disk
-     */
-    public function packed(): string
-    {
-        return $this->packed ??= $this->folder->gzip($this->plain());
-    }
-
-    private function make(): string
-    {
-        $path = $this->folder->file("$this->generation.db");
-        try {
-            $this->file->make($this->generation, $path);
-        } catch (SQLite3Exception $failure) {
-            throw StoreFailure::because(
-                "Cannot make $path: {$failure->getMessage()}. The generation is served here all the same; the next run publishes.",
-            );
-        }
-
-        return $path;
-    }
-}
-
 /**
  * A generation as a database of its own, which the origin opens as it opens the whole one: all tables, of which those
  * that lists, videos and explanations come from have the rows of this generation. One file in DELETE mode without a WAL.
- * Rows are written in the order of their keys, so that the same rows make the same bytes.
+ * Rows are written in the order of their keys, so that the same rows make the same bytes. Plain and packed, it is made
+ * when it is needed first.
  */
-final readonly class GenerationFile
+final class GenerationFile
 {
     private const string SCHEMA = <<<'SQL'
     SELECT type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid
@@ -98,29 +54,58 @@ final readonly class GenerationFile
         'removals_version' => 'SELECT * FROM main.removals_version',
     ];
 
-    public function __construct(private Database $database) {}
+    private ?string $plain = null;
+    private ?string $packed = null;
+
+    public function __construct(
+        private readonly Database $database,
+        private readonly WorkFolder $folder,
+        private readonly int $generation,
+    ) {}
 
     /** The newest generation; null when there is none. */
-    public function newestGeneration(): ?int
+    public static function newest(Database $database): ?int
     {
-        return $this->database->number('SELECT max(id) FROM generations');
+        return $database->number('SELECT max(id) FROM generations');
     }
 
     /**
-     * Makes the file, which must not exist.
-     *
-     * @throws SQLite3Exception
+     * @return string its path
+     * @throws StoreFailure on a full disk
      */
-    public function make(int $generation, string $path): void
+    public function plain(): string
     {
-        /** @var list<array{type: string, sql: string}> $schema */
-        $schema = $this->database->rows(self::SCHEMA);
-        self::createTables($schema, $path);
-        $this->database->withoutForeignKeys(fn() => $this->fill($generation, $path));
-        self::createOthers($schema, $path);
+        return $this->plain ??= $this->make();
     }
 
-    private function fill(int $generation, string $path): void
+    /**
+     * @return string its path
+     * @throws StoreFailure on a full disk
+     */
+    public function packed(): string
+    {
+        return $this->packed ??= $this->folder->gzip($this->plain());
+    }
+
+    private function make(): string
+    {
+        $path = $this->folder->file("$this->generation.db");
+        try {
+            /** @var list<array{type: string, sql: string}> $schema */
+            $schema = $this->database->rows(self::SCHEMA);
+            self::createTables($schema, $path);
+            $this->database->withoutForeignKeys(fn() => $this->fill($path));
+            self::createOthers($schema, $path);
+        } catch (SQLite3Exception $failure) {
+            throw StoreFailure::because(
+                "Cannot make $path: {$failure->getMessage()}. The generation is served here all the same; the next run publishes.",
+            );
+        }
+
+        return $path;
+    }
+
+    private function fill(string $path): void
     {
         $this->run('ATTACH ?1 AS file', $path);
         try {
@@ -129,7 +114,7 @@ final readonly class GenerationFile
                 "PRAGMA file.journal_mode = OFF; PRAGMA file.synchronous = OFF; PRAGMA file.user_version = $oldestReader; BEGIN",
             );
             foreach (self::ROWS as $table => $select) {
-                $this->run("INSERT INTO file.$table $select", $generation);
+                $this->run("INSERT INTO file.$table $select", $this->generation);
             }
             $this->database->execute('COMMIT');
         } catch (SQLite3Exception $failure) {

@@ -9,6 +9,7 @@ use SQLite3;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Publication\GenerationFile;
+use TrendVault\Writer\Store\WorkFolder;
 use TrendVault\Writer\Tests\Store\FakeStore;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
@@ -111,11 +112,12 @@ final class GenerationFileTest extends PublicationTestCase
         $installation = self::withCategoryOnlyVideos($store);
         $generation = self::current($store)->generation;
         $made = [];
-        foreach (['first', 'second'] as $name) {
+        foreach ([1, 2] as $_) {
             $database = Database::openForWriting($installation->database, 1000);
-            new GenerationFile($database)->make($generation, "{$installation->folder->path}/$name.db");
+            $folder = WorkFolder::beside($installation->database);
+            $made[] = hash_file('sha256', new GenerationFile($database, $folder, $generation)->plain());
+            $folder->remove();
             $database->close();
-            $made[] = hash_file('sha256', "{$installation->folder->path}/$name.db");
             $installation->run(['check']);
         }
 
