@@ -7,7 +7,7 @@ import { LocalFile } from "./local-file.ts";
 import { Memory } from "./memory.ts";
 import { Metrics } from "./metrics.ts";
 import { readKeys, readSettings, type Settings } from "./settings.ts";
-import { countedStore, openStore } from "./stores.ts";
+import { openStore } from "./stores.ts";
 
 const metricsSeconds = 5;
 const checkSeconds = 3600;
@@ -73,7 +73,7 @@ type Parts = { file: LocalFile; memory: Memory; metrics: Metrics; log: Logger };
 
 function createLoops(settings: Settings, parts: Parts): Loop[] {
   return settings.stores.map((address) => {
-    const store = countedStore(openStore(address, settings.s3), parts.metrics);
+    const store = openStore(address, settings.s3, parts.metrics);
     const follower = new Follower(
       {
         ...parts,

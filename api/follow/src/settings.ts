@@ -59,8 +59,13 @@ export function readSettings(line: CommandLine, env: Environment): Settings {
   return settings;
 }
 
+/** What is needed to read a store without following it: its writers' keys, and the key to S3. @throws Error */
+export function readAccess({ kind }: Settings["stores"][number], env: Environment) {
+  return { keys: readKeys(readKeySetting(env)), s3: kind === "s3" ? readS3(env) : null };
+}
+
 /** Where S3 is, and the key to it. @throws Error */
-export function readS3(env: Environment) {
+function readS3(env: Environment) {
   const endpoint = required(
     "S3_ENDPOINT_URL",
     env.S3_ENDPOINT_URL,
@@ -79,7 +84,7 @@ export function readS3(env: Environment) {
 }
 
 /** Where the writers' public keys are. @throws Error */
-export function readKeySetting({ FOLLOW_JWKS: text }: Environment): string {
+function readKeySetting({ FOLLOW_JWKS: text }: Environment): string {
   if (!text)
     throw new Error(
       "FOLLOW_JWKS: missing. It has the writers' public keys, as writer publication-keys prints them, or names a file with them: file:/etc/trendvault/follow-jwks",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { S3Store } from "./stores.ts";
+import { nameStore, openStore } from "./stores.ts";
 
 test.each([
   [403, "denied"],
@@ -18,7 +18,7 @@ test.each([
     accessKeyId: "reader",
     secretAccessKey: "secret",
   };
-  const store = new S3Store("s3://lists", { bucket: "lists", prefix: "" }, options);
+  const store = openStore(nameStore("s3://lists"), options);
   try {
     const opened = store.open("current.json", { signal: AbortSignal.timeout(300_000) });
     await expect(opened).rejects.toMatchObject({ reason });

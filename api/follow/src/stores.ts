@@ -65,9 +65,13 @@ function parseAddress(text: string): StoreAddress {
   return { kind: "s3", text: address, bucket, prefix: folder === "" ? "" : `${folder}/` };
 }
 
-/** `s3` is null when only folders are read. */
-export function openStore(address: StoreAddress, s3: S3Options | null): ObjectStore {
-  if (address.kind === "folder") return new FolderStore(address.text);
+/** `s3` is null when only folders are read. `metrics` count requests and bytes. */
+export function openStore(address: StoreAddress, s3: S3Options | null, metrics?: Metrics): ObjectStore {
+  const store = address.kind === "folder" ? new FolderStore(address.text) : openBucket(address, s3);
+  return metrics === undefined ? store : countedStore(store, metrics);
+}
+
+function openBucket(address: StoreAddress & { kind: "s3" }, s3: S3Options | null): ObjectStore {
   if (s3 === null) throw new Error(`${address.text} cannot be read without S3_ENDPOINT_URL and a key`);
   return new S3Store(address.text, address, s3);
 }
@@ -94,8 +98,7 @@ function usualName(store: StoreAddress): string {
   return store.kind === "s3" ? store.text.slice("s3://".length) : "";
 }
 
-/** A store whose requests and bytes are counted. */
-export function countedStore(store: ObjectStore, metrics: Metrics): ObjectStore {
+function countedStore(store: ObjectStore, metrics: Metrics): ObjectStore {
   const labels = { store: store.address };
   return {
     address: store.address,
@@ -188,7 +191,7 @@ const largestRefusal = 4096; // bytes of an error document that are read for its
  * A bucket, or a part of one, in anything that speaks S3. Bun signs URLs (SigV4 in the query), and fetch() asks with
  * them: Bun's own reader has no conditional requests and no signal to end them.
  */
-export class S3Store implements ObjectStore {
+class S3Store implements ObjectStore {
   readonly address: string;
   readonly #client: Bun.S3Client;
   readonly #prefix: string;

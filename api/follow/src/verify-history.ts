@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { FollowFailure } from "./failure.ts";
 import { verifyHistory } from "./history.ts";
-import { readKeySetting, readKeys, readS3 } from "./settings.ts";
+import { readAccess } from "./settings.ts";
 import { nameStore, openStore } from "./stores.ts";
 
 // No await here: the bundle with bytecode is CommonJS.
@@ -40,9 +40,9 @@ function readOptions(argv: readonly string[]) {
   if (text === undefined || positionals.length > 1)
     throw new Error("Expected one store: s3://bucket/prefix, or the path of a folder");
   const address = nameStore(text, values.name);
-  const keys = readKeys(readKeySetting(process.env));
+  const { keys, s3 } = readAccess(address, process.env);
   const kept = values.kept === undefined ? "" : readFileSync(values.kept, "utf8");
-  const store = openStore(address, address.kind === "s3" ? readS3(process.env) : null);
+  const store = openStore(address, s3);
   return { store, name: address.name, keys, kept, isRead: values.data };
 }
 

@@ -9,7 +9,7 @@ import { LocalFile } from "../src/local-file.ts";
 import { Memory } from "../src/memory.ts";
 import { Metrics } from "../src/metrics.ts";
 import { readKeys, readSettings } from "../src/settings.ts";
-import { countedStore, openStore } from "../src/stores.ts";
+import { openStore } from "../src/stores.ts";
 import { TestPublisher } from "./test-publisher.ts";
 import { TestStore } from "./test-store.ts";
 
@@ -137,7 +137,7 @@ export class TestFollower {
     });
     const shared = { file: this.file, memory: this.#memory, log, metrics: this.metrics, clock };
     this.#followers = settings.stores.map((address) => {
-      const store = countedStore(openStore(address, settings.s3), this.metrics);
+      const store = openStore(address, settings.s3, this.metrics);
       const own = { store, storeName: address.name, readKeys: () => readKeys(settings.keys) };
       return new Follower({ ...shared, ...own }, settings);
     });
