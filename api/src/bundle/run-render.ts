@@ -571,7 +571,8 @@ class DocumentRenderer {
   /** The same for what may not exist. @throws DatabaseUnreadable */
   tryToRender(target: string): Rendered | Refusal {
     const { findRoute, builder, snapshot } = this.#parts;
-    const resource = findRoute(splitTarget(target).path)?.resolve(splitTarget(target)) ?? unknownPath;
+    const { path, search } = splitTarget(target);
+    const resource = findRoute(path)?.resolve(search) ?? unknownPath;
     if (resource instanceof Refusal) return resource;
     if (resource.url !== target) throw new Error(`Cannot render ${target}: it is ${resource.url}`);
     const signed = builder.finishNow(builder.sign(resource, snapshot));

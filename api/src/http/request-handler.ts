@@ -120,7 +120,7 @@ export class RequestHandler {
     if (route === null) return this.#refuse("none", unknownPath);
     if (request.method === "OPTIONS") return this.#finish(route.name, answerOptions());
     if (!isReadMethod(request.method)) return this.#refuse(route.name, otherMethod);
-    const resource = route.resolve(target);
+    const resource = route.resolve(target.search);
     if (resource instanceof Refusal) return this.#refuse(route.name, resource);
     return this.#serve(resource, request);
   }

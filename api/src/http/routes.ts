@@ -1,20 +1,10 @@
-import { unexpectedParameter } from "@trendvault/contract/http";
 import { explainedIdAt, paths, videoIdAt } from "@trendvault/contract/paths";
 import { exportedRegionAt, feedAt } from "@trendvault/contract/queries";
 import { aboutResource, regionsResource } from "../resources/about.ts";
 import { explanationResource } from "../resources/explanation.ts";
 import { exportResource } from "../resources/export.ts";
-import {
-  aboutPage,
-  crawlerResource,
-  docsResource,
-  embedResource,
-  feedResource,
-  type HtmlSources,
-  oembedResource,
-  pageResource,
-} from "../resources/pages.ts";
-import { Refusal, type Resource, type RouteName } from "../resources/resource.ts";
+import { feedResource, type HtmlSources, pagesOf } from "../resources/pages.ts";
+import { type Refusal, type Resource, type RouteName, withoutParameters } from "../resources/resource.ts";
 import { trendingResource } from "../resources/trending.ts";
 import { videoResource } from "../resources/video.ts";
 
@@ -36,26 +26,18 @@ export function splitTarget(url: string): Target {
 /** What the resources are made from. */
 type ResourceSources = HtmlSources & { documents: ReadonlyMap<string, Resource> };
 
-/** `resolve` gives the resource that a request target names, or why there is none. */
-type Route = { name: RouteName; resolve: (target: Target) => Resource | Refusal };
+/** `resolve` gives the resource that a query string (without its "?") names, or why there is none. */
+type Route = { name: RouteName; resolve: (search: string) => Resource | Refusal };
 
 /** The route of a path, or null. */
 export type FindRoute = (path: string) => Route | null;
 
 export function createRoutes({ documents, ...sources }: ResourceSources): FindRoute {
   const fixedRoutes = new Map<string, Route>([
-    [paths.trending, { name: "trending", resolve: ({ search }) => trendingResource(search, sources) }],
-    [paths.page, { name: "page", resolve: ({ search }) => pageResource(search, sources) }],
-    [paths.embed, { name: "page", resolve: ({ search }) => embedResource(search, sources) }],
-    [paths.oembed, { name: "page", resolve: ({ search }) => oembedResource(search, sources) }],
-    [paths.aboutPage, { name: "page", resolve: withoutParameters(() => aboutPage(sources)) }],
-    [paths.docs, { name: "page", resolve: withoutParameters(() => docsResource(sources.assets)) }],
+    [paths.trending, { name: "trending", resolve: (search) => trendingResource(search, sources) }],
     [paths.regions, { name: "regions", resolve: withoutParameters(() => regionsResource(sources.lists)) }],
     [paths.about, { name: "about", resolve: withoutParameters(() => aboutResource(sources)) }],
-    ...[paths.robots, paths.sitemap].map((path): [string, Route] => [
-      path,
-      { name: "page", resolve: withoutParameters(() => crawlerResource(path, sources)) },
-    ]),
+    ...[...pagesOf(sources)].map(([path, resolve]): [string, Route] => [path, { name: "page", resolve }]),
     ...[...documents].map(([path, document]): [string, Route] => [
       path,
       { name: document.route, resolve: withoutParameters(() => document) },
@@ -79,28 +61,22 @@ function findVideo(path: string, { lists, linkOf }: HtmlSources): Route | null {
 function findFeed(path: string, sources: HtmlSources): Route | null {
   const feed = feedAt(path);
   if (feed === null) return null;
-  return { name: "feed", resolve: ({ search }) => feedResource(feed, search, sources) };
+  return { name: "feed", resolve: (search) => feedResource(feed, search, sources) };
 }
 
 function findExport(path: string, sources: HtmlSources): Route | null {
   const region = exportedRegionAt(path);
   if (region === null) return null;
-  return { name: "export", resolve: ({ search }) => exportResource(region, search, sources) };
+  return { name: "export", resolve: (search) => exportResource(region, search, sources) };
 }
 
 function findExplanation(path: string, { lists }: HtmlSources): Route | null {
   const id = explainedIdAt(path);
   if (id === null) return null;
-  return { name: "explanation", resolve: ({ search }) => explanationResource(id, search, lists) };
+  return { name: "explanation", resolve: (search) => explanationResource(id, search, lists) };
 }
 
 function findAsset(path: string, { assets }: HtmlSources): Route | null {
   const asset = assets.resourceAt(path);
   return asset === null ? null : { name: "asset", resolve: withoutParameters(() => asset) };
 }
-
-function withoutParameters(resolve: Route["resolve"]): Route["resolve"] {
-  return (target) => (target.search === "" ? resolve(target) : noParameters);
-}
-
-const noParameters = Refusal.ofParameters([unexpectedParameter]);

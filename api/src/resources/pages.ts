@@ -35,28 +35,42 @@ import {
   type Resource,
   TokenContent,
   textBody,
+  withoutParameters,
 } from "./resource.ts";
 import { type PageSources, readTrending } from "./trending.ts";
 
 /** What pages of people are made from. `thumbHosts` are those whose pictures they show. */
 export type HtmlSources = PageSources & { assets: PageAssets; thumbHosts: readonly string[] };
 
+/** The pages of people, by path: each takes a query string (without its "?"). */
+export function pagesOf(sources: HtmlSources): Map<string, (search: string) => Resource | Refusal> {
+  return new Map<string, (search: string) => Resource | Refusal>([
+    [paths.page, (search) => pageResource(search, sources)],
+    [paths.embed, (search) => embedResource(search, sources)],
+    [paths.oembed, (search) => oembedResource(search, sources)],
+    [paths.aboutPage, withoutParameters(() => aboutPage(sources))],
+    [paths.docs, withoutParameters(() => docsResource(sources.assets))],
+    [paths.robots, withoutParameters(() => crawlerResource(paths.robots, sources))],
+    [paths.sitemap, withoutParameters(() => crawlerResource(paths.sitemap, sources))],
+  ]);
+}
+
 /** The HTML page that a query string (without its "?") selects, or why it selects none. */
-export function pageResource(search: string, sources: HtmlSources): Resource | Refusal {
+function pageResource(search: string, sources: HtmlSources): Resource | Refusal {
   const { query, invalid } = parsePageQuery(`?${search}`);
   if (query === null) return Refusal.ofParameters(invalid);
   return pageAt(pageUrl(query), query, sources);
 }
 
 /** The same for a frame of another site. */
-export function embedResource(search: string, sources: HtmlSources): Resource | Refusal {
+function embedResource(search: string, sources: HtmlSources): Resource | Refusal {
   const { query, invalid } = parseEmbedQuery(`?${search}`);
   if (query === null) return Refusal.ofParameters(invalid);
   return pageAt(pageUrl(query, paths.embed), query, sources);
 }
 
 /** How a consumer of oEmbed frames a page. */
-export function oembedResource(search: string, sources: HtmlSources): Resource | Refusal {
+function oembedResource(search: string, sources: HtmlSources): Resource | Refusal {
   const asked = readOembed(`?${search}`);
   if (asked.refused !== null) return Refusal.ofParameters(asked.refused.invalid, asked.refused.kind);
   const { query, invalid } = parseEmbedQuery(asked.search);
@@ -145,10 +159,7 @@ function readFeed(query: FeedQuery, generation: Generation, sources: PageSources
 }
 
 /** How the lists are made, for people: the main parameters, in sentences. */
-export function aboutPage({
-  assets,
-  ...sources
-}: Pick<HtmlSources, "assets" | "lists" | "thumbHosts">): Resource {
+function aboutPage({ assets, ...sources }: Pick<HtmlSources, "assets" | "lists" | "thumbHosts">): Resource {
   return {
     url: paths.aboutPage,
     route: "page",
@@ -163,7 +174,7 @@ export function aboutPage({
 }
 
 /** What search engines are told of the pages: robots.txt, and the sitemap, where the site has a public address. */
-export function crawlerResource(path: string, { lists }: Pick<HtmlSources, "lists">): Resource {
+function crawlerResource(path: string, { lists }: Pick<HtmlSources, "lists">): Resource {
   return {
     url: path,
     route: "page",
@@ -198,7 +209,7 @@ function writeSitemap(site: string, categories: readonly string[]): string {
 const longestSitemap = 1_000_000; // characters; edges read 2 MB
 
 /** The reference of the API, for people: drawn in their browser from /openapi.json. */
-export function docsResource(assets: PageAssets): Resource {
+function docsResource(assets: PageAssets): Resource {
   return {
     url: paths.docs,
     route: "page",

@@ -1,3 +1,4 @@
+import { unexpectedParameter } from "@trendvault/contract/http";
 import type { ProblemExtras, ProblemKind } from "@trendvault/contract/problem";
 import type { InvalidParameter, ListRefusal } from "@trendvault/contract/queries";
 import type { TokenList } from "@trendvault/contract/token";
@@ -129,6 +130,13 @@ export class Refusal {
     this.isSigned = isSigned;
   }
 }
+
+/** What is at a path without parameters, by its query string (without its "?"). */
+export function withoutParameters(resolve: () => Resource | Refusal): (search: string) => Resource | Refusal {
+  return (search) => (search === "" ? resolve() : noParameters);
+}
+
+const noParameters = Refusal.ofParameters([unexpectedParameter]);
 
 /**
  * Several writers share the regions, and of the one that has this region nothing is here. Signed, it would take the place
