@@ -69,7 +69,7 @@ const roots = [
       ["element/trendvault-list.ts"],
       ["element"],
       ["verify.ts"],
-      ["report-impressions.ts", "trending.ts"],
+      ["report-impressions.ts"],
       ["problem-error.ts"],
       ["connection.ts", "view/explanation.ts"],
       ["view/list-view.ts", "view/locales/load-page.ts"],

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { Random } from "@trendvault/kit/random";
 import { baseUrl, fakeServer, pageOf, problem } from "../test-support/fake-server.ts";
 import { connect } from "./connection.ts";
+import { allItems, allPages, answerOf, listRegions, trending } from "./index.ts";
 import { isProblem, ProblemError } from "./problem-error.ts";
-import { allItems, allPages, answerOf, listRegions, trending } from "./trending.ts";
 
 const settings = { baseUrl: `${baseUrl}/`, retries: 0 };
 

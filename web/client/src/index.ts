@@ -14,6 +14,27 @@ import type {
 import { type Client, connect, sameOriginPath } from "./connection.ts";
 import { ProblemError, problemError, readJson, restartOf } from "./problem-error.ts";
 
+export type {
+  About,
+  Explanation,
+  ExportHead,
+  ExportItem,
+  Problem,
+  PublicKeys,
+  Region,
+  RegionList,
+  TrendingChartItem,
+  TrendingChartPage,
+  TrendingItem,
+  TrendingPage,
+  TrendingSnippet,
+  TrendingSnippetPage,
+  Video,
+  Window,
+} from "@trendvault/contract/responses";
+export { type Answer, type Check, type Client, connect } from "./connection.ts";
+export { isProblem, ProblemError, type ProblemType } from "./problem-error.ts";
+
 export type RequestOptions = {
   /** What connect() gave. Default: the site of the page. */
   client?: Client;

@@ -5,7 +5,7 @@ import { drawsOf, Random } from "@trendvault/kit/random";
 import { TestSigner, TestTokenSigner } from "@trendvault/kit/signers";
 import { baseUrl, pageOf } from "../test-support/fake-server.ts";
 import { type Answer, connect } from "./connection.ts";
-import { trending } from "./trending.ts";
+import { trending } from "./index.ts";
 import { createVerifier, VerificationError, verifyPageToken } from "./verify.ts";
 
 const target = "/api/trending?region=DE&window=now";
