@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { networkOf, respondFromCache } from "./handle-request.ts";
-import type { CacheStatus } from "./read-through.ts";
+import { handleRequest, networkOf } from "./handle-request.ts";
+import type { CacheStatus, ReadThroughCache, RequestContext } from "./read-through.ts";
 import type { StoredResponse } from "./signed-answer.ts";
 
 const target = "/api/trending?region=DE";
@@ -13,8 +13,6 @@ const stored: StoredResponse = {
   fetchedAt: 1000,
   lifetimes: { maxAge: 120, staleWhileRevalidate: 600, staleIfError: 0 },
 };
-const canonical = { target, query: null, regionFromCountry: false };
-
 type Options = {
   cacheStatus?: CacheStatus;
   method?: string;
@@ -23,7 +21,7 @@ type Options = {
   regionFromCountry?: boolean;
 };
 
-function respond(response: StoredResponse, options: Options = {}): Response {
+function respond(response: StoredResponse, options: Options = {}): Promise<Response> {
   const {
     cacheStatus = { fwd: null },
     method = "GET",
@@ -32,36 +30,39 @@ function respond(response: StoredResponse, options: Options = {}): Response {
     regionFromCountry = false,
   } = options;
   const headers: Record<string, string> = ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch };
-  const request = new Request(`https://site.example${target}`, { method, headers });
-  const result = { kind: "response", response, cacheStatus } as const;
-  return respondFromCache(result, { canonical: { ...canonical, regionFromCountry }, request, now });
+  const url = new URL(`https://site.example${regionFromCountry ? "/api/trending" : target}`);
+  const request = new Request(url, { method, headers });
+  const read = async () => ({ kind: "response", response, cacheStatus });
+  const cache = { read, clock: () => now } as unknown as ReadThroughCache;
+  return handleRequest(request, url, { context: {} as RequestContext, cache, views: null });
 }
 
 test.each([
   [1000, 0, "public, max-age=30, stale-while-revalidate=60"],
   [1095.9, 95, "public, max-age=125, stale-while-revalidate=60"],
-])("at %p, with an age of %p, a browser is told %s", (now, age, expected) => {
-  const { headers } = respond(stored, { now });
+])("at %p, with an age of %p, a browser is told %s", async (now, age, expected) => {
+  const { headers } = await respond(stored, { now });
   expect([headers.get("age"), headers.get("cache-control")]).toEqual([String(age), expected]);
 });
 
-test("what does not exist is stored by no browser, and no condition matches it", () => {
-  const response = respond({ ...stored, status: 404 }, { ifNoneMatch: "*" });
+test("what does not exist is stored by no browser, and no condition matches it", async () => {
+  const response = await respond({ ...stored, status: 404 }, { ifNoneMatch: "*" });
   expect([response.status, response.headers.get("cache-control")]).toEqual([404, "no-store"]);
 });
 
 test("one response is sent in every form, in any order", async () => {
   for (let round = 0; round < 2; round++) {
-    const head = respond(stored, { method: "HEAD" });
+    const head = await respond(stored, { method: "HEAD" });
     expect([head.headers.get("content-length"), head.headers.get("signature")]).toEqual(["14", null]);
-    const same = respond(stored, { ifNoneMatch: '"a"' });
+    const same = await respond(stored, { ifNoneMatch: '"a"' });
     expect([same.status, same.headers.get("unencoded-digest")]).toEqual([304, null]);
-    const chosen = respond(stored, { regionFromCountry: true });
+    const chosen = await respond(stored, { regionFromCountry: true });
     expect(chosen.headers.get("cache-control")).toStartWith("private, ");
-    const whole = respond(stored);
+    const whole = await respond(stored);
     expect([await whole.text(), whole.headers.get("signature")]).toEqual([stored.body, "s"]);
     expect(whole.headers.get("cache-control")).toStartWith("public, ");
-    expect(respond(stored, { now: 1007 }).headers.get("age")).toBe("7");
+    const later = await respond(stored, { now: 1007 });
+    expect(later.headers.get("age")).toBe("7");
   }
 });
 
@@ -99,8 +100,8 @@ const cases: [string, CacheStatus, number, string][] = [
   ],
 ];
 
-test.each(cases)("%s", (_, cacheStatus, ttl, expected) => {
-  const response = respond(stored, { cacheStatus, now: 1120 - ttl });
+test.each(cases)("%s", async (_, cacheStatus, ttl, expected) => {
+  const response = await respond(stored, { cacheStatus, now: 1120 - ttl });
   expect(response.headers.get("cache-status")).toBe(expected);
 });
 

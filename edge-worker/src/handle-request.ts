@@ -118,7 +118,7 @@ function nearestPage({ kind }: ListRefusal, canonical: CanonicalRequest): string
 }
 
 /** The HTTP response for a stored one: 304 when the client's entity tag matches. `now` in Unix seconds. */
-export function respondFromCache(
+function respondFromCache(
   result: CachedResponse,
   { canonical, request, now }: { canonical: CanonicalRequest; request: Request; now: number },
 ): Response {
