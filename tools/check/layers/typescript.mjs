@@ -65,11 +65,11 @@ const roots = [
     root: "web/client/src",
     layers: [
       ["react.ts", "trendvault-list.ts", "vue.ts"],
-      ["element.ts", "index.ts"],
+      ["element.ts"],
       ["element/trendvault-list.ts"],
       ["element"],
       ["verify.ts"],
-      ["report-impressions.ts"],
+      ["index.ts", "report-impressions.ts"],
       ["problem-error.ts"],
       ["connection.ts", "view/explanation.ts"],
       ["view/list-view.ts", "view/locales/load-page.ts"],
