@@ -395,13 +395,15 @@ describe("the page about the lists", () => {
     return parseElements(await (await origin.ask(target)).text());
   }
 
-  type Recorded = { sources?: object[]; removed_videos?: number };
+  type Recorded = { sources?: object[]; removed_videos?: number; looks_counted?: number };
 
   /** The page's text, when the writer has recorded this of its generation. */
-  async function read({ sources, removed_videos }: Recorded, language = "en"): Promise<string> {
+  async function read(recorded: Recorded, language = "en"): Promise<string> {
+    const { sources, removed_videos: removed = null, looks_counted: counted = 0 } = recorded;
     origin.builder.publish([{ region: "GB", videos: videos(3) }]);
-    const values = [sources === undefined ? null : JSON.stringify(sources), removed_videos ?? null];
-    origin.builder.database.run("UPDATE generations SET sources = ?, removed_videos = ?", values);
+    const values = [sources === undefined ? null : JSON.stringify(sources), removed, counted];
+    const record = "UPDATE generations SET sources = ?, removed_videos = ?, looks_counted = ?";
+    origin.builder.database.run(record, values);
     await origin.open();
     const articles = named(await elementsOf("/about"), "article");
     return textOf(articles.find((article) => attribute(article, "lang") === language) as Element);
@@ -420,6 +422,15 @@ describe("the page about the lists", () => {
     );
     expect(text).toContain("1,234");
     expect((await origin.ask("/about?region=GB")).status).toBe(400);
+  });
+
+  test("what age means is a forecast's rule, or is learned from visitors where they are counted", async () => {
+    const forecast = await read({});
+    expect(forecast).toContain("the older a video is, the fewer are expected to watch it");
+    expect(forecast).toContain("Videos whose views nobody counts come after the others, the newest first.");
+    const learned = await read({ looks_counted: 1 });
+    expect(learned).toContain("Its age, as far as visitors open newer videos more often");
+    expect(learned).not.toMatch(/the older a video is|newest first/);
   });
 
   test("it says so in each language of the page", async () => {

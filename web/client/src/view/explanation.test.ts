@@ -66,10 +66,26 @@ test("one is said as one, of what was counted and of what was seen", () => {
 
 test("nothing is said of views that nobody counted, or of an age that nobody knows", () => {
   const forecast = { ...(example.forecast as NonNullable<typeof example.forecast>), is_age_assumed: true };
-  expect(said({ counts: null, forecast })).toEqual([
-    "Place 1 of 200.",
-    "Nobody has counted its views yet. When it was published is not known.",
-  ]);
+  const uncounted = { counts: null, forecast, place: { ...place, score_unit: "clicks" as const } };
+  expect(said(uncounted)[1]).toBe("Nobody has counted its views yet. When it was published is not known.");
+});
+
+test("that older videos get fewer views is said where a forecast orders, and not where clicks tell", () => {
+  const published = (unit: typeof place.score_unit) => said({ place: { ...place, score_unit: unit } })[1];
+  expect(published("mixed")).toEndWith(
+    "Published 16 hours ago. The older a video is, the fewer new views it gets.",
+  );
+  expect(published("clicks")).toEndWith("an hour. Published 16 hours ago.");
+});
+
+test("a video that nobody counted is listed by its age, where no clicks order and nobody placed it", () => {
+  const uncounted = (replaced: Partial<typeof place>) =>
+    said({ counts: null, place: { ...place, ...replaced } })[1];
+  expect(uncounted({})).toContain(
+    "Videos whose views nobody counts come after the others, the newest first.",
+  );
+  expect(uncounted({ score_unit: "clicks" })).not.toContain("newest first");
+  expect(uncounted({ placed_by: "editor" })).not.toContain("newest first");
 });
 
 test("the limit by channel is named where it has moved the video", () => {

@@ -32,7 +32,7 @@ export function explain(explanation: Explanation, words: Words): string[] {
         ? ""
         : expectation("expectedHere", place.expected_views, explanation, words),
     ],
-    [counts === null ? messages.whyUncounted : counted(counts, words), age(explanation, words)],
+    [counts === null ? uncounted(place, words) : counted(counts, words), age(explanation, place, words)],
     [channelLimit(explanation, place, words)],
     [visitors(explanation, words)],
   ];
@@ -74,11 +74,19 @@ function counted(counts: NonNullable<Explanation["counts"]>, { messages, formats
   );
 }
 
-function age({ forecast }: Explanation, { messages, formats }: Words): string {
+/** By views alone, what nobody counted is listed by its age. */
+function uncounted({ score_unit: unit, placed_by }: Place, { messages }: Words): string {
+  const isByAge = unit === "views" && placed_by === undefined;
+  return isByAge ? `${messages.whyUncounted} ${messages.newestFirst}` : messages.whyUncounted;
+}
+
+/** That a video is watched less as it ages is a forecast's rule; by clicks, a site may show that it does not hold. */
+function age({ forecast }: Explanation, { score_unit: unit }: Place, { messages, formats }: Words): string {
   if (forecast === null) return "";
   if (forecast.is_age_assumed) return messages.whyAgeUnknown;
   const when = formats.ago((Date.now() - Date.parse(forecast.age_starts_at)) / 1000);
-  return fill(messages.whyPublished, { when });
+  const published = fill(messages.whyPublished, { when });
+  return unit === "clicks" ? published : `${published} ${messages.whyOlder}`;
 }
 
 function channelLimit(
