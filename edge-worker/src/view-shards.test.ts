@@ -81,6 +81,29 @@ test("a client that asks for more pages than are remembered keeps no other list 
   expect([rows <= 1000, lists]).toEqual([true, asked]);
 });
 
+test("lists that a shard did not take are added with the next ones", async () => {
+  const added: number[] = [];
+  const pending: Promise<unknown>[] = [];
+  let isAway = true;
+  const shards = {
+    add: async (_: string, { served }: Increments) => {
+      if (isAway) throw new Error("The shard is away");
+      added.push(...served.flatMap(({ pages }) => pages.map(([, , lists]) => lists)));
+      return [];
+    },
+  };
+  const served = new ServedLists({ shards, flushSeconds: 0.01, log: () => {} });
+  const context = { waitUntil: (work: Promise<unknown>) => void pending.push(work) };
+  const { canonical } = canonicalize(new URL("http://a/api/trending?region=GB"));
+  if (canonical === null) throw new Error("not canonical");
+  for (const now of [1, 1, 1]) served.count(canonical, now, context);
+  await pending.pop();
+  isAway = false;
+  served.count(canonical, 2, context);
+  await pending.pop();
+  expect([added, pending]).toEqual([[4], []]);
+});
+
 test("a clock that is set back does not put off what has to be added", () => {
   const pending: Promise<unknown>[] = [];
   const served = new ServedLists({ shards: { add: async () => [] }, flushSeconds: 0.01, log: () => {} });

@@ -110,6 +110,8 @@ function addBlock({ looks, positions }: Batch, block: BlockIncrement): number {
   return position;
 }
 
+/** How often a canonical target was served. */
+type ServedTarget = { target: string; query: TrendingQuery; lists: number };
 type ServedOptions = { shards: Pick<ViewShards, "add">; flushSeconds: number; log: Logger };
 
 const mostTargets = 1000; // when one client asks for so many pages, the others are counted all the same
@@ -120,7 +122,7 @@ const mostTargets = 1000; // when one client asks for so many pages, the others 
  */
 export class ServedLists {
   readonly #options: ServedOptions;
-  #byTarget = new Map<string, { query: TrendingQuery; lists: number }>();
+  #byTarget = new Map<string, ServedTarget>();
   #flushAt = 0;
 
   constructor(options: ServedOptions) {
@@ -130,13 +132,17 @@ export class ServedLists {
   /** Counts a list that is served at `now` (Unix seconds). */
   count({ target, query }: CanonicalRequest, now: number, context: Pick<RequestContext, "waitUntil">): void {
     if (query === null) return;
-    const known = this.#byTarget.get(target);
-    if (known !== undefined) known.lists++;
-    else this.#byTarget.set(target, { query, lists: 1 });
+    this.#add({ target, query, lists: 1 });
     if (this.#byTarget.size >= mostTargets) context.waitUntil(this.#send());
     if (isBeforeDeadline(this.#flushAt, { now, longest: this.#options.flushSeconds })) return;
     this.#flushAt = now + this.#options.flushSeconds;
     context.waitUntil(this.#flush());
+  }
+
+  #add({ target, query, lists }: ServedTarget): void {
+    const known = this.#byTarget.get(target);
+    if (known === undefined) this.#byTarget.set(target, { target, query, lists });
+    else known.lists += lists;
   }
 
   async #flush(): Promise<void> {
@@ -148,10 +154,11 @@ export class ServedLists {
     const counted = [...this.#byTarget.values()];
     this.#byTarget = new Map();
     const byRegion = Map.groupBy(counted, ({ query }) => query.region);
-    await Promise.all([...byRegion].map(([region, served]) => this.#add(region, served)));
+    await Promise.all([...byRegion].map(([region, served]) => this.#store(region, served)));
   }
 
-  async #add(region: string, counted: { query: TrendingQuery; lists: number }[]): Promise<void> {
+  /** What a shard did not take is for the next time, while few others wait. */
+  async #store(region: string, counted: ServedTarget[]): Promise<void> {
     const byList = Map.groupBy(counted, ({ query }) => JSON.stringify([query.window, listName(query)]));
     const increments = [...byList].map(async ([list, pages]): Promise<Increments["served"][number]> => {
       const [window, name] = JSON.parse(list) as [string, string];
@@ -162,6 +169,7 @@ export class ServedLists {
       const served = await Promise.all(increments);
       await this.#options.shards.add(region, { looks: [], served });
     } catch (error) {
+      if (this.#byTarget.size + counted.length < mostTargets) for (const one of counted) this.#add(one);
       const message = "A shard did not take how many lists were served.";
       this.#options.log({ level: "error", event: "lists_not_counted", message, error: String(error) });
     }

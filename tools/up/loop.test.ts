@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { ChildProcess } from "node:child_process";
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { exitOf, freePort, killLaunched, launch, newFolder } from "@trendvault/kit/machine";
@@ -117,6 +117,10 @@ class LoopParts {
     );
   }
 
+  logOf(name: "origin" | "edge"): string {
+    return readFileSync(join(this.#folder, `${name}.log`), "utf8");
+  }
+
   query<Row>(sql: string): Row[] {
     const database = new Database(this.#database, { readonly: true });
     try {
@@ -155,6 +159,12 @@ beforeAll(async () => {
   await Promise.all([sendVisits(pages), killWriters()]);
   opened = await openLast(quietRegion);
   await pullUntilStored();
+  // An edge that starts anew, as `wrangler dev` does when a file changes, forgets which lists it has served: none counts.
+  for (let again = 0; listsServed(quietRegion) === 0 && again < 3; again++) {
+    console.warn(`The edge forgot that it served lists:\n${parts.logOf("edge")}`);
+    opened = await openLast(quietRegion);
+    await pullUntilStored();
+  }
 });
 afterAll(() => parts.stop());
 
@@ -165,7 +175,7 @@ const unanswered: Counts = new Map();
 const messages = { sent: 0, acknowledged: 0, refused: 0, unanswered: 0 };
 
 test(`what ${visitors} visitors did is stored as it was acknowledged, whatever is killed (seed ${random.seed})`, () => {
-  expect(messages.sent).toBe(visitors + openers);
+  expect(messages.sent).toBeGreaterThanOrEqual(visitors + openers);
   expect(messages.acknowledged + messages.refused + messages.unanswered).toBe(messages.sent);
   expect(messages.unanswered).toBeLessThanOrEqual(edgeKills * concurrency);
   const stored = parts.storedCounts();
@@ -180,13 +190,16 @@ test(`what ${visitors} visitors did is stored as it was acknowledged, whatever i
 
 test("a video that is opened more per impression climbs", async () => {
   await pullUntilSettled();
+  expect(countsOf(parts.storedCounts(), `${quietRegion} ${opened.id}`).clicks).toBeGreaterThan(openers / 2);
   const after = await fetchRanked(quietRegion);
   const rank = after.items.find(({ id }) => id === opened.id)?.rank ?? Number.POSITIVE_INFINITY;
-  expect(rank).toBeLessThan(opened.rank);
+  expect(rank, parts.logOf("edge")).toBeLessThan(opened.rank);
 });
 
 async function fetchPage(region: string): Promise<TrendingPage> {
-  const answer = await fetch(`${parts.edgeUrl}/api/trending?region=${region}`);
+  const headers = visitorHeaders(() => random.next()); // the edge limits what one visitor asks for
+  const answer = await fetch(`${parts.edgeUrl}/api/trending?region=${region}`, { headers });
+  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
   return (await answer.json()) as TrendingPage;
 }
 
@@ -215,7 +228,8 @@ async function restartEdge(): Promise<void> {
   await parts.run("edge");
 }
 
-async function send(message: Visit, page: TrendingPage): Promise<void> {
+/** Gives whether it was acknowledged. */
+async function send(message: Visit, page: TrendingPage): Promise<boolean> {
   messages.sent++;
   const answer = await fetch(`${parts.edgeUrl}/api/views`, {
     method: "POST",
@@ -231,6 +245,7 @@ async function send(message: Visit, page: TrendingPage): Promise<void> {
     messages[answer === null ? "unanswered" : "refused"]++;
     add(unanswered, message, page);
   } else throw new Error(`${answer.status}: ${await answer.text()}`);
+  return answer?.status === 204;
 }
 
 function add(counts: Counts, { seen, opened }: Visit, page: TrendingPage): void {
@@ -271,7 +286,13 @@ async function openLast(region: string): Promise<{ id: string; rank: number }> {
   // Impressions count up to three times the lists that were served.
   await Promise.all(Array.from({ length: concurrency }, () => fetchPage(region)));
   const message = { token: page.token, seen: last.rank, opened: [last.rank] };
-  await Promise.all(Array.from({ length: openers }, () => send(message, page)));
+  let left = openers;
+  // A busy edge may refuse all that it has added together.
+  for (let rounds = 0; left > 0 && rounds < 10; rounds++) {
+    const isTaken = await Promise.all(Array.from({ length: left }, () => send(message, page)));
+    left -= isTaken.filter(Boolean).length;
+  }
+  expect(left).toBe(0);
   return last;
 }
 
@@ -288,6 +309,11 @@ async function pullUntilStored(): Promise<void> {
 async function pullUntilSettled(): Promise<void> {
   const open = "SELECT count(*) AS regions FROM pull_regions WHERE settled_clicks + late_clicks < clicks";
   while (parts.query<{ regions: number }>(open)[0]?.regions !== 0) await pullUntilStored();
+}
+
+function listsServed(region: string): number {
+  const sql = `SELECT lists FROM pull_regions WHERE region = '${region}'`;
+  return parts.query<{ lists: number }>(sql)[0]?.lists ?? 0;
 }
 
 /** Videos with the same views, so that only what visitors do can move them. */
