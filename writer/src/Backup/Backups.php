@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Backup;
 use SQLite3Exception;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Publication\SigningKeys;
-use TrendVault\Writer\Store\CheckedStore;
+use TrendVault\Writer\Store\S3Client;
 use TrendVault\Writer\Store\Payload;
 use TrendVault\Writer\Store\StoreFailure;
 use TrendVault\Writer\Store\WorkFolder;
@@ -18,7 +18,7 @@ final readonly class BackupMaker
     /** @param ?SigningKeys $keys null where there are none: the backup is not signed then */
     public function __construct(
         private Database $database,
-        private CheckedStore $store,
+        private S3Client $store,
         private ?SigningKeys $keys,
     ) {}
 
@@ -52,9 +52,9 @@ final readonly class BackupMaker
     public function deleteOthers(string $key): int
     {
         $deleted = 0;
-        foreach (StoredBackup::allOf($this->store->client) as $backup) {
+        foreach (StoredBackup::allOf($this->store) as $backup) {
             if ($backup->name->key !== $key) {
-                $this->store->client->delete($backup->name->key);
+                $this->store->delete($backup->name->key);
                 $deleted++;
             }
         }
@@ -69,12 +69,12 @@ final readonly class BackupMaker
      */
     public function deleteOld(int $hours): int
     {
-        $backups = StoredBackup::allOf($this->store->client);
+        $backups = StoredBackup::allOf($this->store);
         $newestAt = max([0, ...array_column($backups, 'modifiedAt')]);
         $deleted = 0;
         foreach ($backups as $backup) {
             if ($newestAt - $backup->modifiedAt > $hours * 3600) {
-                $this->store->client->delete($backup->name->key);
+                $this->store->delete($backup->name->key);
                 $deleted++;
             }
         }

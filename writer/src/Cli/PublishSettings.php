@@ -7,7 +7,6 @@ namespace TrendVault\Writer\Cli;
 use TrendVault\Writer\Publication\PointerReader;
 use TrendVault\Writer\Publication\SigningKeys;
 use TrendVault\Writer\Sources\Transfer;
-use TrendVault\Writer\Store\CheckedStore;
 use TrendVault\Writer\Store\Deadline;
 use TrendVault\Writer\Store\S3Client;
 use TrendVault\Writer\Store\StoreAddress;
@@ -106,11 +105,9 @@ final readonly class PublishSettings
     }
 
     /** The store, with all the time that STORE_TIMEOUT_SECONDS gives. */
-    public function open(): CheckedStore
+    public function open(): S3Client
     {
-        return new CheckedStore(
-            new S3Client($this->store, new Transport($this->store), new Deadline($this->timeoutSeconds)),
-        );
+        return new S3Client($this->store, new Transport($this->store), new Deadline($this->timeoutSeconds));
     }
 
     /** @throws WriterException */
@@ -208,11 +205,9 @@ final readonly class BackupSettings
         );
     }
 
-    public function open(): CheckedStore
+    public function open(): S3Client
     {
-        return new CheckedStore(
-            new S3Client($this->store, new Transport($this->store), new Deadline($this->timeoutSeconds)),
-        );
+        return new S3Client($this->store, new Transport($this->store), new Deadline($this->timeoutSeconds));
     }
 }
 

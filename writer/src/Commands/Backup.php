@@ -120,7 +120,7 @@ final readonly class BackupStep
     /** @throws StoreFailure when what the store gives back could not be restored */
     private function requireWhole(WorkFolder $folder, string $key): void
     {
-        $store = $this->settings->open()->client;
+        $store = $this->settings->open();
         $stored = array_find(
             StoredBackup::allOf($store),
             static fn(StoredBackup $backup): bool => $backup->name->key === $key,

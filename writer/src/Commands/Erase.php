@@ -137,7 +137,7 @@ final class Erase extends WriterCommand
         }
         try {
             $settings = PublishSettings::of($context->settings);
-            $store = $settings->open()->client;
+            $store = $settings->open();
             if ($settings->renderCommand === []) {
                 $store->delete(BundlePublisher::KEY); // It is of the time when there was one, and names what goes now.
             }

@@ -221,7 +221,7 @@ final readonly class PublishStep
         }
         $store = $this->settings->open();
         $pageSeconds = $this->context->settings->generationRetentionSeconds;
-        $deleted = new ObjectRetention($store->client, [
+        $deleted = new ObjectRetention($store, [
             'generations/' => max(3600 * $this->settings->retentionHours, $pageSeconds),
             'bundles/' => max(self::LEAST_BUNDLE_SECONDS, $pageSeconds),
         ])->tidy(self::MOST_DELETED);

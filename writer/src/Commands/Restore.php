@@ -110,7 +110,7 @@ final class Restore extends WriterCommand
         $folder = WorkFolder::beside($path);
         try {
             $restoration = new Restoration(
-                $settings->open()->client,
+                $settings->open(),
                 $folder,
                 $settings->keys?->publicKeys,
                 self::isGiven($input, 'allow-unproved'),

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Publication;
 
 use Psr\Clock\ClockInterface;
-use TrendVault\Writer\Store\CheckedStore;
+use TrendVault\Writer\Store\S3Client;
 use TrendVault\Writer\Store\Condition;
 use TrendVault\Writer\Store\Deadline;
 use TrendVault\Writer\Store\Payload;
@@ -21,7 +21,7 @@ final readonly class BundlePublisher
     private const int MOST_BYTES = 4096;
 
     public function __construct(
-        private CheckedStore $store,
+        private S3Client $store,
         private SigningKeys $keys,
         /** How the store is called in its pointers. */
         private string $name,
@@ -42,7 +42,7 @@ final readonly class BundlePublisher
         }
         // A renderer may outlive a writer that was killed: a file of that name would be written by two.
         $path = $folder->file("$generation-" . bin2hex(random_bytes(8)) . '.bundle');
-        $bundle = $this->renderer->render($file->plain(), $path, $this->store->client->deadline);
+        $bundle = $this->renderer->render($file->plain(), $path, $this->store->deadline);
         $this->store->putOnce($bundle->key(), self::payload($bundle, $generation, $path));
         $pointer = BundlePointer::sign(
             $this->keys,
@@ -65,7 +65,7 @@ final readonly class BundlePublisher
      */
     private function current(): array
     {
-        $object = $this->store->client->get(self::KEY, self::MOST_BYTES);
+        $object = $this->store->get(self::KEY, self::MOST_BYTES);
         if ($object === null) {
             return [Condition::isNew(), 0];
         }
@@ -97,7 +97,7 @@ final readonly class BundlePublisher
     private function ahead(int $stored, int $generation): StoreFailure
     {
         return StoreFailure::because(
-            "No bundle of generation $generation was published: {$this->store->client->address->name()} has one of generation $stored, so another writer publishes there. Stop one of the two.",
+            "No bundle of generation $generation was published: {$this->store->address->name()} has one of generation $stored, so another writer publishes there. Stop one of the two.",
         );
     }
 }

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Publication;
 
-use TrendVault\Writer\Store\CheckedStore;
 use TrendVault\Writer\Store\Condition;
 use TrendVault\Writer\Store\ListedObject;
 use TrendVault\Writer\Store\S3Client;
@@ -111,7 +110,7 @@ final readonly class PointerPacks
     private const int MOST_UNPACKED_BYTES = 64 * 1024 * 1024;
 
     public function __construct(
-        private CheckedStore $store,
+        private S3Client $store,
         private PointerReader $reader,
         private Publications $publications,
     ) {}
@@ -136,7 +135,7 @@ final readonly class PointerPacks
         $pointers = $this->publications->pointersOf($day);
         $this->pack($day, $pointers);
         foreach (array_slice($pointers, 0, $most) as $pointer) {
-            $this->store->client->delete($pointer->key());
+            $this->store->delete($pointer->key());
             $this->publications->forgetPointer($pointer);
         }
 
@@ -147,7 +146,7 @@ final readonly class PointerPacks
     private function findOthers(): void
     {
         [$known, $match] = [array_flip($this->publications->generations()), []];
-        foreach ($this->store->client->list('pointers/') as $object) {
+        foreach ($this->store->list('pointers/') as $object) {
             if (preg_match('~^pointers/([0-9]{1,15})\.json$~D', $object->key, $match) !== 1) {
                 continue;
             }
@@ -170,7 +169,7 @@ final readonly class PointerPacks
     private function pack(int $day, array $pointers): void
     {
         $key = 'pointers/packed/' . gmdate('Y-m-d', $day) . '.jsonl.gz';
-        $object = $this->store->client->get($key, self::MOST_BYTES);
+        $object = $this->store->get($key, self::MOST_BYTES);
         $packed = $object === null ? [] : self::unpack($object->content, $key);
         $all = $packed;
         foreach ($pointers as $pointer) {

@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Publication;
 use Closure;
 use Psr\Clock\ClockInterface;
 use Psr\Log\LoggerInterface;
-use TrendVault\Writer\Store\CheckedStore;
+use TrendVault\Writer\Store\S3Client;
 use TrendVault\Writer\Store\Condition;
 use TrendVault\Writer\Store\Payload;
 use TrendVault\Writer\Store\StoreFailure;
@@ -16,7 +16,7 @@ use TrendVault\Writer\Store\StoreFailure;
 final readonly class StorePublisher
 {
     public function __construct(
-        private CheckedStore $store,
+        private S3Client $store,
         private SigningKeys $keys,
         /** How the store is called in its pointers. */
         private string $name,
@@ -59,7 +59,7 @@ final readonly class StorePublisher
     private function ahead(int $stored, int $generation): StoreFailure
     {
         return StoreFailure::because(
-            "Generation $generation was not published: {$this->store->client->address->name()} has generation $stored, which this database did not put there. If another writer publishes there, stop one of the two; if this database is an older copy, restore it with `writer restore`.",
+            "Generation $generation was not published: {$this->store->address->name()} has generation $stored, which this database did not put there. If another writer publishes there, stop one of the two; if this database is an older copy, restore it with `writer restore`.",
         );
     }
 }
@@ -75,7 +75,7 @@ final readonly class Chain
     private const int MOST_DAMAGED = 10;
 
     public function __construct(
-        private CheckedStore $store,
+        private S3Client $store,
         private PointerReader $reader,
         private Publications $publications,
         private LoggerInterface $log,
@@ -186,7 +186,7 @@ final readonly class Chain
     private function adopt(CurrentPointer $current): CurrentPointer
     {
         $generations = $match = [];
-        foreach ($this->store->client->list('pointers/') as $object) {
+        foreach ($this->store->list('pointers/') as $object) {
             if (preg_match('~^pointers/([0-9]{1,15})\.json$~D', $object->key, $match) === 1) {
                 $generations[] = (int) $match[1];
             }
@@ -240,7 +240,7 @@ final readonly class Chain
             $own instanceof Pointer &&
             $own->text === $next->text
         ) {
-            $this->store->client->delete($next->key());
+            $this->store->delete($next->key());
         }
         $this->publications->giveUpPending();
         throw $this->raced();
@@ -249,7 +249,7 @@ final readonly class Chain
     private function raced(): StoreFailure
     {
         return StoreFailure::because(
-            "Another writer publishes to {$this->store->client->address->name()} at this moment, and was first: nothing of it was overwritten. A store is for one writer: stop one of the two, or give it a prefix of its own.",
+            "Another writer publishes to {$this->store->address->name()} at this moment, and was first: nothing of it was overwritten. A store is for one writer: stop one of the two, or give it a prefix of its own.",
         );
     }
 }
@@ -263,16 +263,16 @@ final readonly class CurrentPointer
 
     /** @param ?PointerVerdict $damage what is wrong with an object that is no pointer */
     private function __construct(
-        private CheckedStore $store,
+        private S3Client $store,
         public ?Pointer $pointer,
         private string $etag,
         public ?PointerVerdict $damage = null,
     ) {}
 
     /** @throws StoreFailure when somebody else's pointer is there */
-    public static function read(CheckedStore $store, PointerReader $reader): self
+    public static function read(S3Client $store, PointerReader $reader): self
     {
-        $object = $store->client->get(self::KEY, self::MOST_BYTES);
+        $object = $store->get(self::KEY, self::MOST_BYTES);
         if ($object === null) {
             return new self($store, null, '');
         }
@@ -294,7 +294,7 @@ final readonly class CurrentPointer
      * @throws StoreFailure when somebody else's pointer is there
      */
     public static function stored(
-        CheckedStore $store,
+        S3Client $store,
         int $generation,
         PointerReader $reader,
     ): Pointer|PointerVerdict|null {
@@ -313,11 +313,11 @@ final readonly class CurrentPointer
      * @throws StoreFailure
      */
     public static function found(
-        CheckedStore $store,
+        S3Client $store,
         int $generation,
         PointerReader $reader,
     ): Pointer|PointerVerdict|null {
-        $object = $store->client->get(Pointer::keyOf($generation), self::MOST_BYTES);
+        $object = $store->get(Pointer::keyOf($generation), self::MOST_BYTES);
 
         return $object === null ? null : Pointer::read($object->content, $reader);
     }

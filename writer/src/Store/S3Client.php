@@ -13,7 +13,8 @@ use TrendVault\Writer\WriterException;
 /**
  * What we need of S3 (https://docs.aws.amazon.com/AmazonS3/latest/API/), with URLs in path style. Each request is tried
  * a few times, with delays that double and are drawn at random, and all together end with the deadline. A request that
- * is repeated may find that its first attempt was carried out: a condition that does not hold may mean that.
+ * is repeated may find that its first attempt was carried out: a condition that does not hold may mean that. Writing looks
+ * whether it is there: a store that confirms may have kept nothing, a part, or something else.
  */
 final readonly class S3Client
 {
@@ -22,6 +23,7 @@ final readonly class S3Client
     private const float FIRST_DELAY_SECONDS = 0.2;
     /** 409: two conditional writes at once, at S3. */
     private const array TEMPORARY = [408, 409, 425, 429, 500, 502, 503, 504];
+    private const int CHUNK_BYTES = 262_144;
     private const int MOST_LIST_BYTES = 4 * 1024 * 1024;
     private const int MOST_LIST_PAGES = 1000;
 
@@ -112,6 +114,45 @@ final readonly class S3Client
         };
     }
 
+    /**
+     * Writes an object whose name has its hash. One that is there already is left alone, unless it is damaged.
+     *
+     * @throws StoreFailure
+     */
+    public function putOnce(string $key, Payload $payload): void
+    {
+        $response = $this->put($key, $payload, Condition::isNew());
+        if ($response === null) {
+            if ($this->isWhole($key, $payload)) {
+                return;
+            }
+            $response = $this->put($key, $payload, Condition::none());
+        }
+        if (!$this->isWhole($key, $payload)) {
+            throw StoreFailure::lost($key, 'what is there now has other bytes');
+        }
+    }
+
+    /**
+     * Writes a small text, such as a pointer.
+     *
+     * @return ?StoredObject null when the condition does not hold, and the object is not this text
+     * @throws StoreFailure
+     */
+    public function putText(string $key, string $text, Condition $condition): ?StoredObject
+    {
+        $payload = Payload::text($text);
+        $response = $this->put($key, $payload, $condition);
+        $found = $this->get($key, max(4096, 2 * $payload->bytes));
+        if ($found?->content === $text) {
+            return $found;
+        }
+
+        return $response === null
+            ? null
+            : throw StoreFailure::lost($key, $found === null ? 'there is none' : 'it holds something else');
+    }
+
     /** @throws StoreFailure */
     public function delete(string $key): void
     {
@@ -156,6 +197,32 @@ final readonly class S3Client
             $after = $next;
         }
         throw StoreFailure::garbage("the list of $prefix", 'a list that ends');
+    }
+
+    private function isWhole(string $key, Payload $payload): bool
+    {
+        $head = $this->head($key);
+        if ($head === null || (int) $head->field('content-length') !== $payload->bytes) {
+            return false;
+        }
+
+        return trim($head->field('etag'), '"') === $payload->md5 || $this->hasSameBytes($key, $payload);
+    }
+
+    /** For stores whose ETag is no MD5, such as those that encrypt with a key of yours. */
+    private function hasSameBytes(string $key, Payload $payload): bool
+    {
+        $file = tmpfile();
+        if ($file === false || !$this->download($key, $file, $payload->bytes)) {
+            return false;
+        }
+        rewind($file);
+        $hash = hash_init('sha256');
+        while (($chunk = (string) fread($file, self::CHUNK_BYTES)) !== '') {
+            hash_update($hash, $chunk);
+        }
+
+        return hash_final($hash, true) === $payload->sha256;
     }
 
     /**

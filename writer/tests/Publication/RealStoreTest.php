@@ -7,7 +7,6 @@ namespace TrendVault\Writer\Tests\Publication;
 use PHPUnit\Framework\Attributes\Test;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Publication\CurrentPointer;
-use TrendVault\Writer\Store\CheckedStore;
 use TrendVault\Writer\Store\Deadline;
 use TrendVault\Writer\Store\S3Client;
 use TrendVault\Writer\Store\StoreAddress;
@@ -57,7 +56,7 @@ final class RealStoreTest extends PublicationTestCase
             $settings['S3_ACCESS_KEY_ID'],
             $settings['S3_SECRET_ACCESS_KEY'],
         );
-        $checked = new CheckedStore(new S3Client($address, new Transport($address), new Deadline(60)));
+        $checked = new S3Client($address, new Transport($address), new Deadline(60));
 
         return CurrentPointer::read($checked, self::reader('trendvault/lists'))->generation();
     }

@@ -7,7 +7,6 @@ namespace TrendVault\Writer\Tests\Store;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use TrendVault\Writer\Store\CheckedStore;
 use TrendVault\Writer\Store\Condition;
 use TrendVault\Writer\Store\Deadline;
 use TrendVault\Writer\Store\ListedObject;
@@ -157,7 +156,7 @@ final class S3ClientTest extends TestCase
     public function a_file_is_sent_as_it_is_and_found_damaged_when_the_store_kept_a_part(): void
     {
         $store = new FakeStore();
-        $checked = new CheckedStore(self::client($store));
+        $checked = self::client($store);
         $path = (string) tempnam(sys_get_temp_dir(), 'writer-test-');
         file_put_contents($path, Draws::randomizer()->getBytes(700_000));
         $payload = Payload::file($path);
@@ -179,7 +178,7 @@ final class S3ClientTest extends TestCase
     {
         $store = new FakeStore();
         $store->fail([['fault' => 'lying-etag', 'for_ever' => true]]);
-        new CheckedStore(self::client($store))->putOnce('a', Payload::text('some bytes'));
+        self::client($store)->putOnce('a', Payload::text('some bytes'));
 
         self::assertSame('some bytes', $store->content('a'));
     }
