@@ -1,5 +1,5 @@
 /** Of a page of a list, what a message about it needs: any answer of /api/trending. */
-type ShownList = { token: string; items: readonly { rank: number; made_for_kids?: true }[] };
+type ShownList = { token: string; items: readonly { rank: number; made_for_kids?: true | undefined }[] };
 
 type ReportOptions = {
   /** Where messages are sent. Default: /api/views of the page's own site. */
