@@ -176,11 +176,21 @@ final class Allow extends WriterCommand
                     "Nothing to allow: $subject is not removed, and there is no review.",
                 );
             }
-            if (!$isRemoved) {
-                $editors->change('allowed', $subject->isMeant(...), [
-                    $subject->kind->value => $subject->name,
-                    ...$by === null ? [] : ['by' => $by],
-                ]);
+            try {
+                if ($isReviewed) {
+                    $editors->change('allowed', $subject->isMeant(...), [
+                        $subject->kind->value => $subject->name,
+                        ...$by === null ? [] : ['by' => $by],
+                    ]);
+                }
+            } catch (WriterException $failure) {
+                if (!$isRemoved) {
+                    throw $failure;
+                }
+                $context->log->warning(
+                    "It is not removed any more, but where it is new, it waits for the review.\n{$failure->getMessage()}",
+                    ['event' => 'allowed_without_file'],
+                );
             }
             $context->log->info("Allowed $subject again.", [
                 'event' => 'allowed',

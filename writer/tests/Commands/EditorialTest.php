@@ -556,6 +556,7 @@ final class EditorialTest extends TestCase
             'trendvault_writer_editorial_waiting 5',
             $this->installation->run(['status', '--prometheus'])->output,
         );
+        self::assertSame(ExitCode::Ok, $this->writer('remove', 'b'));
         self::assertSame(ExitCode::Ok, $this->writer('allow', 'b', '--by', 'Ana'));
         self::assertSame(['b', 'old'], $this->list());
         $this->pin('c', '--rank', '2', '--until', Rfc3339::format(time() + 3600));
