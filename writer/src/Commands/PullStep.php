@@ -15,7 +15,6 @@ use TrendVault\Writer\Pull\Settlement;
 use TrendVault\Writer\Pull\ShardStore;
 use TrendVault\Writer\Sources\Edge\EdgeClient;
 use TrendVault\Writer\Sources\Edge\EdgeSettings;
-use TrendVault\Writer\Sources\Edge\ViewCounters;
 use TrendVault\Writer\Sources\RunTime;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\SideBySide;
@@ -65,15 +64,14 @@ final readonly class PullStep
     private function pull(string $name, EdgeSettings $settings, Schedule $schedule, RunTime $time): array
     {
         $started = hrtime(true);
-        $client = new EdgeClient(
-            HttpClient::create([], SideBySide::MOST),
-            $settings->url,
-            $settings->keys,
-            $this->context->clock,
-            $time->secondsLeft(),
-        );
         $pull = new EdgePull(
-            new ViewCounters($client, $this->context->clock),
+            new EdgeClient(
+                HttpClient::create([], SideBySide::MOST),
+                $settings->url,
+                $settings->keys,
+                $this->context->clock,
+                $time->secondsLeft(),
+            ),
             new ShardStore($this->database, $this->context->settings->regions()),
             $this->context->clock,
         );

@@ -7,8 +7,8 @@ namespace TrendVault\Writer\Pull;
 use Closure;
 use Generator;
 use Psr\Clock\ClockInterface;
+use TrendVault\Writer\Sources\Edge\EdgeClient;
 use TrendVault\Writer\Sources\Edge\EdgeFailure;
-use TrendVault\Writer\Sources\Edge\ViewCounters;
 
 /** Pulls the closed minutes of all shards side by side, as far as the time reaches. A shard that fails does not keep the others. */
 final class EdgePull
@@ -23,7 +23,7 @@ final class EdgePull
     private int $failuresInARow = 0;
 
     public function __construct(
-        private readonly ViewCounters $counters,
+        private readonly EdgeClient $edge,
         private readonly ShardStore $shards,
         private readonly ClockInterface $clock,
     ) {}
@@ -35,12 +35,12 @@ final class EdgePull
     public function run(): array
     {
         try {
-            $this->shards->list($this->counters->shards(), $this->now());
+            $this->shards->list($this->edge->shards(), $this->now());
         } catch (EdgeFailure $failure) {
             $this->failures[] = $failure;
         }
         if (!$this->isSilent()) {
-            $this->counters->sideBySide($this->tasks());
+            $this->edge->sideBySide($this->tasks());
         }
 
         $messages = array_map(
@@ -64,7 +64,7 @@ final class EdgePull
             if ($this->isRefused() || $this->failuresInARow >= self::MOST_FAILURES_IN_A_ROW) {
                 return;
             }
-            if (!$this->counters->hasTime()) {
+            if (!$this->edge->hasTime()) {
                 $this->failures[] = EdgeFailure::late($shard);
 
                 return;
@@ -79,7 +79,7 @@ final class EdgePull
         $sum = new PulledCounts();
         try {
             do {
-                $minutes = $this->counters->minutes($shard, $after);
+                $minutes = $this->edge->minutes($shard, $after);
                 $sum->addAll($this->shards->add($minutes, $this->now()));
                 $this->pulled[$shard] = $sum;
                 $after = $minutes->until;

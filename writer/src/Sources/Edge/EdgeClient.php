@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources\Edge;
 
 use Closure;
-use Exception;
+use Generator;
 use Psr\Clock\ClockInterface;
 use SensitiveParameter;
 use Symfony\Contracts\HttpClient\Exception\TimeoutExceptionInterface;
@@ -18,13 +18,14 @@ use TrendVault\Writer\Sources\Transfer;
 use TrendVault\Writer\WriterException;
 
 /**
- * Signed GET requests to the edge. Each attempt is signed anew. A few attempts for each request, with delays that double
- * and are drawn at random or are what Retry-After says, and one timeout for all requests.
+ * Asks the edge about its counters, by GET requests, which change nothing there. Each attempt is signed anew. A few
+ * attempts for each request, with delays that double and are drawn at random or are what Retry-After says, and one
+ * timeout for all requests.
  */
 final readonly class EdgeClient
 {
-    public const int MOST_BYTES = 8 * 1024 * 1024;
-    public const int ATTEMPTS = 3;
+    private const int MOST_BYTES = 8 * 1024 * 1024;
+    private const int ATTEMPTS = 3;
 
     /** An answer that does not begin or go on for so long is given up; or for a share of the timeout, if that is longer. */
     private const float IDLE_TIMEOUT_SECONDS = 5.0;
@@ -33,9 +34,14 @@ final readonly class EdgeClient
     private const int MOST_NESTING = 16;
     private const array TEMPORARY = [408, 425, 429, 500, 502, 503, 504];
 
+    /** Lists of a minute in an answer; a first minute that has more comes whole. */
+    private const int LIMIT = 1000;
+    private const int MOST_SHARDS = 10_000;
+    private const string SHARD = '/^[A-Z]{2}-(?:[0-9]|[1-5][0-9]|6[0-3])$/D';
+
     private float $deadline;
     private float $idleSeconds;
-    public SideBySide $sideBySide;
+    private SideBySide $sideBySide;
     /** @var Closure(float): void */
     private Closure $sleep;
 
@@ -58,8 +64,51 @@ final readonly class EdgeClient
         $this->sleep = $sleep ?? $this->sideBySide->sleep(...);
     }
 
+    /**
+     * @return list<string> such as GB-0
+     * @throws EdgeFailure
+     */
+    public function shards(): array
+    {
+        $subject = 'the list of shards';
+        $shards = $this->get('/api/views/shards', '', $subject)['shards'] ?? null;
+        $names = is_array($shards) && array_is_list($shards) ? array_filter($shards, is_string(...)) : [];
+        $isList =
+            $names === $shards &&
+            count($names) <= self::MOST_SHARDS &&
+            array_all($names, static fn(string $name): bool => preg_match(self::SHARD, $name) === 1);
+
+        return $isList
+            ? array_values(array_unique($names))
+            : throw EdgeFailure::garbage($subject, 'names such as GB-0');
+    }
+
+    /**
+     * @param ?int $after the last minute that is known; null for all that are kept
+     * @throws EdgeFailure
+     */
+    public function minutes(string $shard, ?int $after): ClosedMinutes
+    {
+        $query = "?shard=$shard" . ($after === null ? '' : "&after=$after") . '&limit=' . self::LIMIT;
+        $members = $this->get('/api/views/minutes', $query, $shard);
+
+        return ClosedMinutes::read($members, $shard, $after, $this->clock->now()->getTimestamp());
+    }
+
+    /** @param Generator<Closure(): void> $tasks that ask for minutes */
+    public function sideBySide(Generator $tasks): void
+    {
+        $this->sideBySide->run($tasks);
+    }
+
+    /** Whether the timeout of all requests is not reached yet. */
+    public function hasTime(): bool
+    {
+        return $this->secondsLeft() > 0;
+    }
+
     /** Zero or less when nothing is left. */
-    public function secondsLeft(): float
+    private function secondsLeft(): float
     {
         return $this->deadline - hrtime(true) / 1e9;
     }
@@ -70,7 +119,7 @@ final readonly class EdgeClient
      * @return array<mixed> the members of the answer
      * @throws EdgeFailure
      */
-    public function get(string $path, string $query, string $subject): array
+    private function get(string $path, string $query, string $subject): array
     {
         $attempt = 0;
         while (true) {
@@ -209,60 +258,6 @@ final readonly class KeyRing
         $mac = base64_encode(hash_hmac('sha256', $base, $this->key, true));
 
         return ['Signature-Input' => "pull=$parameters", 'Signature' => "pull=:$mac:"];
-    }
-}
-
-/** A request that the edge did not answer as documented. */
-final class EdgeFailure extends Exception
-{
-    /**
-     * @param bool $isRefusal whether requests for other shards would fail, too
-     * @param bool $isSilence whether it was waited for in vain
-     */
-    public function __construct(
-        string $message,
-        public readonly bool $isRefusal = false,
-        public readonly bool $isSilence = false,
-    ) {
-        parent::__construct($message);
-    }
-
-    public static function late(string $subject): self
-    {
-        return new self(
-            "The edge took too long: the timeout was reached before $subject.",
-            isRefusal: true,
-            isSilence: true,
-        );
-    }
-
-    public static function noAnswer(string $subject, string $reason, bool $isSilence = false): self
-    {
-        return new self("The edge does not answer for $subject: $reason.", isSilence: $isSilence);
-    }
-
-    public static function status(int $status, string $subject, string $detail): self
-    {
-        $said = $detail === '' ? '' : " ($detail)";
-
-        return match ($status) {
-            401, 403 => new self(
-                "The edge refuses the signature of the request for $subject$said. Expected one key of VIEWS_KEYS at both, and clocks that differ by less than a minute.",
-                isRefusal: true,
-            ),
-            404 => new self(
-                'The edge does not count impressions: expected VIEWS_KEYS and the binding VIEWS to be set there.',
-                isRefusal: true,
-            ),
-            default => self::noAnswer($subject, "status $status$said"),
-        };
-    }
-
-    public static function garbage(string $subject, string $expected): self
-    {
-        return new self(
-            "The edge answered the request for $subject with a body that is not the documented one: expected $expected. Nothing of it was stored.",
-        );
     }
 }
 

@@ -5,65 +5,10 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources\Edge;
 
 use Closure;
-use Generator;
-use Psr\Clock\ClockInterface;
+use Exception;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Time\SystemClock;
-
-/** What the edge can be asked about its counters. Asking changes nothing there. */
-final readonly class ViewCounters
-{
-    /** Lists of a minute in an answer; a first minute that has more comes whole. */
-    private const int LIMIT = 1000;
-    private const int MOST_SHARDS = 10_000;
-    private const string SHARD = '/^[A-Z]{2}-(?:[0-9]|[1-5][0-9]|6[0-3])$/D';
-
-    public function __construct(private EdgeClient $client, private ClockInterface $clock) {}
-
-    /**
-     * @return list<string> such as GB-0
-     * @throws EdgeFailure
-     */
-    public function shards(): array
-    {
-        $subject = 'the list of shards';
-        $shards = $this->client->get('/api/views/shards', '', $subject)['shards'] ?? null;
-        $names = is_array($shards) && array_is_list($shards) ? array_filter($shards, is_string(...)) : [];
-        $isList =
-            $names === $shards &&
-            count($names) <= self::MOST_SHARDS &&
-            array_all($names, static fn(string $name): bool => preg_match(self::SHARD, $name) === 1);
-
-        return $isList
-            ? array_values(array_unique($names))
-            : throw EdgeFailure::garbage($subject, 'names such as GB-0');
-    }
-
-    /**
-     * @param ?int $after the last minute that is known; null for all that are kept
-     * @throws EdgeFailure
-     */
-    public function minutes(string $shard, ?int $after): ClosedMinutes
-    {
-        $query = "?shard=$shard" . ($after === null ? '' : "&after=$after") . '&limit=' . self::LIMIT;
-        $members = $this->client->get('/api/views/minutes', $query, $shard);
-
-        return ClosedMinutes::read($members, $shard, $after, $this->clock->now()->getTimestamp());
-    }
-
-    /** @param Generator<Closure(): void> $tasks that ask for minutes */
-    public function sideBySide(Generator $tasks): void
-    {
-        $this->client->sideBySide->run($tasks);
-    }
-
-    /** Whether the timeout of all requests is not reached yet. */
-    public function hasTime(): bool
-    {
-        return $this->client->secondsLeft() > 0;
-    }
-}
 
 /**
  * Whole closed minutes of one shard, as contract/openapi.ts describes them, checked: an answer is taken whole or not
@@ -312,5 +257,59 @@ final readonly class ClosedMinutes
         if (!$isSo) {
             throw EdgeFailure::garbage($shard, $expected);
         }
+    }
+}
+
+/** A request that the edge did not answer as documented. */
+final class EdgeFailure extends Exception
+{
+    /**
+     * @param bool $isRefusal whether requests for other shards would fail, too
+     * @param bool $isSilence whether it was waited for in vain
+     */
+    public function __construct(
+        string $message,
+        public readonly bool $isRefusal = false,
+        public readonly bool $isSilence = false,
+    ) {
+        parent::__construct($message);
+    }
+
+    public static function late(string $subject): self
+    {
+        return new self(
+            "The edge took too long: the timeout was reached before $subject.",
+            isRefusal: true,
+            isSilence: true,
+        );
+    }
+
+    public static function noAnswer(string $subject, string $reason, bool $isSilence = false): self
+    {
+        return new self("The edge does not answer for $subject: $reason.", isSilence: $isSilence);
+    }
+
+    public static function status(int $status, string $subject, string $detail): self
+    {
+        $said = $detail === '' ? '' : " ($detail)";
+
+        return match ($status) {
+            401, 403 => new self(
+                "The edge refuses the signature of the request for $subject$said. Expected one key of VIEWS_KEYS at both, and clocks that differ by less than a minute.",
+                isRefusal: true,
+            ),
+            404 => new self(
+                'The edge does not count impressions: expected VIEWS_KEYS and the binding VIEWS to be set there.',
+                isRefusal: true,
+            ),
+            default => self::noAnswer($subject, "status $status$said"),
+        };
+    }
+
+    public static function garbage(string $subject, string $expected): self
+    {
+        return new self(
+            "The edge answered the request for $subject with a body that is not the documented one: expected $expected. Nothing of it was stored.",
+        );
     }
 }
