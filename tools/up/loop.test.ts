@@ -7,7 +7,7 @@ import type { TrendingPage } from "@trendvault/contract/responses";
 import { exitOf, freePort, killLaunched, launch, newFolder } from "@trendvault/kit/machine";
 import { drawsOf, Random } from "@trendvault/kit/random";
 import { parseOptions } from "./options.ts";
-import { edgeService, originService } from "./services.ts";
+import { servicesOf } from "./services.ts";
 import { loadOrCreateKeys } from "./settings.ts";
 import { visit, visitorHeaders } from "./visitors.ts";
 
@@ -43,7 +43,8 @@ class LoopParts {
     const { settings } = loadOrCreateKeys(envFile);
     this.#env = { PATH, HOME, ...settings, DB_PATH: this.#database, SOURCES: `edge:${this.edgeUrl}` };
     const context = { root, env: this.#env };
-    const [origin, edge] = [originService(options, context), edgeService(options, context)];
+    const [origin, edge] = servicesOf(options, context);
+    if (origin === undefined || edge === undefined) throw new Error("Expected an origin and an edge");
     this.#commands = {
       origin: { ...origin, url: origin.readyUrl },
       edge: { ...edge, url: edge.readyUrl },

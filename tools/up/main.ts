@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import { defaultRegion, readRegionTable, requireSameRegions, useRegions } from "@trendvault/contract/regions";
 import { serveDemoSite } from "./demo-site.ts";
 import { type Options, parseOptions } from "./options.ts";
-import { edgeService, HOST, originService, runStack } from "./services.ts";
+import { HOST, runStack, servicesOf } from "./services.ts";
 import { loadOrCreateKeys, replaceKeys, withStore } from "./settings.ts";
 import { runVisitors } from "./visitors.ts";
 
@@ -134,10 +134,7 @@ async function run(options: Options, writer: WriterOptions): Promise<string | nu
   const cron = { ...writer, env: { ...env, SOURCES: sources.join(",") } };
   const counted = await countVideos(writer);
   const busiest = counted[0]?.region ?? defaultRegion;
-  const services = [
-    ...(options.origin ? [originService(options, { root, env })] : []),
-    ...(options.edge ? [edgeService(options, { root, env })] : []),
-  ];
+  const services = servicesOf(options, { root, env });
   const whenReady = async (stopped: AbortSignal) => {
     if (!options.origin) {
       console.log("Rendering every page, list and answer for the store: that takes a minute.");

@@ -17,8 +17,16 @@ type ServiceSpec = {
 /** `root` is the project's folder, `env` what every service gets. */
 type Context = { root: string; env: Record<string, string> };
 
+/** Those that the options ask for, in the order in which they start. */
+export function servicesOf(options: Options, context: Context): ServiceSpec[] {
+  return [
+    ...(options.origin ? [originService(options, context)] : []),
+    ...(options.edge ? [edgeService(options, context)] : []),
+  ];
+}
+
 /** The origin. With an edge in front it answers that edge only, as deployed; without one it answers every client. */
-export function originService({ db, port, adminPort, edge }: Options, { root, env }: Context): ServiceSpec {
+function originService({ db, port, adminPort, edge }: Options, { root, env }: Context): ServiceSpec {
   const { EDGE_KEYS = "", ...others } = env;
   return {
     name: "origin",
@@ -37,7 +45,7 @@ export function originService({ db, port, adminPort, edge }: Options, { root, en
 }
 
 /** The edge, in front of that origin or, without one, of a store. What it caches is kept beside the database. */
-export function edgeService({ db, port, origin, edgePort }: Options, { root, env }: Context): ServiceSpec {
+function edgeService({ db, port, origin, edgePort }: Options, { root, env }: Context): ServiceSpec {
   const state = `${db}.${origin ? "edge" : "edge-without-origin"}`; // another database has other answers
   const source = origin ? `http://${HOST}:${port}` : "--no-origin";
   return {
