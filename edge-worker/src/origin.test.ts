@@ -5,7 +5,7 @@ import { beginTrace } from "@trendvault/contract/http";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { TestSigner } from "@trendvault/kit/signers";
-import { fetchFromOrigin, readRetryAfter, validateOriginResponse } from "./origin.ts";
+import { fetchFromOrigin, OriginSource, validateOriginResponse } from "./origin.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import type { ReceivedAnswer, StoredResponse } from "./signed-answer.ts";
 
@@ -21,11 +21,15 @@ afterEach(() => {
   server?.close();
 });
 
-async function fetchWith(listener: RequestListener, timeoutSeconds = 300) {
+async function listen(listener: RequestListener): Promise<URL> {
   server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
-  const url = new URL(`http://127.0.0.1:${port}`);
+  return new URL(`http://127.0.0.1:${port}`);
+}
+
+async function fetchWith(listener: RequestListener, timeoutSeconds = 300) {
+  const url = await listen(listener);
   return fetchFromOrigin(target, { url, signer: edgeSigner, timeoutSeconds, traceparent });
 }
 
@@ -416,6 +420,14 @@ test.each([
   ["soon", 0],
   ["-5", 0],
   [null, 0],
-])("Retry-After: %p is %p seconds", (field, seconds) => {
-  expect(readRetryAfter(field, Date.parse("2026-11-20T12:00:00Z") / 1000)).toBe(seconds);
+])("Retry-After: %p is %p seconds", async (field, retryAfter) => {
+  const fields = field === null ? {} : { "retry-after": field };
+  const source = new OriginSource({
+    ...{ url: await listen((_, response) => response.writeHead(503, fields).end()), signer: edgeSigner },
+    ...{ timeoutSeconds: 300, keys: { keys: [] }, log: () => {} },
+    clock: () => Date.parse("2026-11-20T12:00:00Z") / 1000,
+  });
+  const held = { stored: null, waitUntil: () => {}, mayRead: async () => true };
+  const answer = await source.read({ target, query: null, regionFromCountry: false }, held);
+  expect(answer).toEqual({ kind: "failed", status: 503, retryAfter });
 });

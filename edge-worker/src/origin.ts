@@ -181,7 +181,7 @@ function invalid(reason: string): ValidationResult {
 }
 
 /** The seconds that Retry-After asks for, a number or a date (RFC 9110, section 10.2.3); 0 when it does not. */
-export function readRetryAfter(field: string | null, now: number): number {
+function readRetryAfter(field: string | null, now: number): number {
   if (field === null) return 0;
   const seconds = /^\d+$/.test(field) ? Number(field) : Date.parse(field) / 1000 - now;
   return Number.isNaN(seconds) ? 0 : Math.max(0, seconds);
