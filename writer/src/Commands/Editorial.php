@@ -256,6 +256,9 @@ final class Pin extends WriterCommand
     {
         $rank = $given('rank') ?? '1';
         $sponsor = $given('sponsor');
+        if ($sponsor === null && $given('paid-by') !== null) {
+            throw WriterException::usage('--paid-by: expected with --sponsor.'); // or nobody would be told
+        }
         $by = $given('by');
 
         return [

@@ -14,6 +14,7 @@ use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Editorial\Editorial as Decisions;
 use TrendVault\Writer\Editorial\EditorialStore;
+use TrendVault\Writer\Editorial\Rules;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ranking\ChannelLimit;
 use TrendVault\Writer\Ranking\NotPublished;
@@ -144,7 +145,10 @@ final class Rule extends WriterCommand
             throw WriterException::usage('Expected one of --channel, --word and --source.');
         }
         [$kind, $name] = [$kinds[0], $given($kinds[0])];
-        $isMeant = static fn(stdClass $rule): bool => ($rule->$kind ?? null) === $name;
+        $compared = static fn(?string $text): ?string => $kind === 'word' && $text !== null
+            ? Rules::comparable($text)
+            : $text;
+        $isMeant = static fn(stdClass $rule): bool => $compared($rule->$kind ?? null) === $compared($name);
         $factor = $given('factor') ?? '0';
         $entry = self::isGiven($input, 'end')
             ? null
@@ -156,13 +160,18 @@ final class Rule extends WriterCommand
                 ...$given('by') === null ? [] : ['by' => $given('by')],
                 ...self::isGiven($input, 'public') ? ['public' => true] : [],
             ];
+        if ($entry !== null && (Rfc3339::parse($entry['until']) ?? PHP_INT_MAX) <= $context->now()) {
+            throw WriterException::usage("--until: expected a time to come; {$entry['until']} is over.");
+        }
         if (self::isGiven($input, 'dry-run')) {
             $database = $context->openForReading();
+            $database->execute('BEGIN'); // both are of the same counts
+            $now = $context->now();
             $changed = new EditorialStep($context, $database)->changed('rules', $isMeant, $entry);
             $ranking = new RankStep($context, $database);
             $lines = self::changes(
-                $ranking->preview(new EditorialStore($database)->inForce()),
-                $ranking->preview($changed),
+                $ranking->preview(new EditorialStore($database)->inForce(), $now),
+                $ranking->preview($changed, $now),
             );
             $context->write(implode("\n", $lines === [] ? ['No list would change.'] : $lines) . "\n");
 
@@ -300,14 +309,14 @@ final readonly class RankStep
     }
 
     /**
-     * The lists of now as some editorial file would have them.
+     * The lists as some editorial file would have them.
      *
+     * @param int $now UTC seconds
      * @return array<string, list<string>> see RankingPublisher::preview()
      */
-    public function preview(Decisions $editorial): array
+    public function preview(Decisions $editorial, int $now): array
     {
         self::allowMemory();
-        $now = $this->context->now();
 
         return $this->ranking($editorial, $now)->preview($now);
     }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Editorial;
 
 use Closure;
+use JsonException;
 use stdClass;
 use TrendVault\Writer\WriterException;
 
@@ -92,8 +93,8 @@ final readonly class EditorialFile
         $taken = array_values(array_filter($before, $isReplaced));
         $kept = array_values(array_filter($before, static fn(stdClass $one): bool => !$isReplaced($one)));
         $file[$list] = $entry === null ? $kept : [...$kept, (object) $entry];
-        $new = self::format((object) $file);
         try {
+            $new = self::format((object) $file);
             Editorial::read($new, $this->regions, $now);
         } catch (WriterException $bad) {
             $at = "{$list}[" . count($kept) . ']';
@@ -101,6 +102,10 @@ final readonly class EditorialFile
             throw WriterException::usage(
                 "Cannot change EDITORIAL_FILE=$this->path, it would be wrong:\n" .
                     strtr($bad->getMessage(), $faults),
+            );
+        } catch (JsonException $bad) {
+            throw WriterException::usage(
+                "Cannot change EDITORIAL_FILE=$this->path: {$bad->getMessage()}. Expected UTF-8, and a number that is finite.",
             );
         }
 

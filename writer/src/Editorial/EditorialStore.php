@@ -34,6 +34,11 @@ final readonly class EditorialStore
     SQL;
     private const string GENERATION = 'SELECT max(published_at) FROM generation_regions JOIN generations ON id = generation WHERE region = ?';
     private const string COUNTED = 'SELECT sum(video_count) FROM generation_regions WHERE region = ?';
+    private const string CANDIDATE =
+        'SELECT v.channel, EXISTS (SELECT 1 FROM velocity WHERE video_id = v.id AND region = ?2)' .
+        ' OR EXISTS (SELECT 1 FROM catalogue WHERE video_id = v.id AND region = ?2) AS is_known, ' .
+        Restrictions::COLUMNS .
+        ' FROM videos AS v WHERE v.id = ?1';
     private const string VIDEO =
         "SELECT v.channel, json_extract(e.rules, '$.\"' || v.id || '\".factor') AS factor, " .
         Restrictions::COLUMNS .
@@ -138,16 +143,24 @@ final readonly class EditorialStore
      */
     public function reasonToRefuse(string $videoId, string $region, string $until, int $now): ?string
     {
-        $channel = $this->database->text('SELECT channel FROM videos WHERE id = ?', [$videoId]);
-        $removal = $channel === null ? null : new Removals($this->database)->reasonFor($videoId, $channel);
+        /** @var ?array{channel: string, is_known: int, held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string} $video */
+        $video = $this->database->row(self::CANDIDATE, [$videoId, $region]);
+        if ($video === null) {
+            return "video: expected one that is stored; $videoId is not";
+        }
+        $removal = new Removals($this->database)->reasonFor($videoId, $video['channel']);
+        $ends = Rfc3339::parse($until) ?? PHP_INT_MAX;
+        $shownFrom = max($now, min($video['available_from'] ?? $now, $ends - 1));
+        $restriction = Restrictions::reason($video, $region, $shownFrom);
 
         return match (true) {
-            $channel === null => "video: expected one that is stored; $videoId is not",
             $removal !== null => "video: expected one that is shown; $videoId is removed: $removal",
             $this->database->number(self::COUNTED, [$region]) === 0
                 => "--region: expected one of which this writer has lists; nothing is stored of $region",
-            (Rfc3339::parse($until) ?? PHP_INT_MAX) <= $now
-                => "--until: expected a time to come; $until is over",
+            $ends <= $now => "--until: expected a time to come; $until is over",
+            $video['is_known'] === 0
+                => "video: expected one of the region; nothing counts or announces $videoId in $region",
+            $restriction !== null => "video: expected one that may be shown; $restriction",
             default => null,
         };
     }

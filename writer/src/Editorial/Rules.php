@@ -184,7 +184,7 @@ final class Rules
     /** @param array{video_id: string, channel: string, category: ?string, ...} $video */
     private function waiting(array $video, string $region, int $knownSince, int $now): ?Ruling
     {
-        $found = null;
+        [$until, $enters] = [null, true];
         foreach ($this->reviews as $review) {
             if (
                 $review['region'] !== $region ||
@@ -195,16 +195,15 @@ final class Rules
             }
             $ends = $knownSince + 3600 * $review['hours'];
             if ($ends > $now || !$review['enters']) {
-                $found = new Ruling(0.0, null, $ends, $review['enters']);
+                [$until, $enters] = [max($until ?? $ends, $ends), $enters && $review['enters']];
             }
         }
         $isAllowed =
-            $found !== null &&
-            (isset($this->allowed["video#{$video['video_id']}"]) ||
-                isset($this->allowed["channel#{$video['channel']}"]) ||
-                isset($this->allowed["$region#{$video['video_id']}"]));
+            isset($this->allowed["video#{$video['video_id']}"]) ||
+            isset($this->allowed["channel#{$video['channel']}"]) ||
+            isset($this->allowed["$region#{$video['video_id']}"]);
 
-        return $isAllowed ? null : $found;
+        return $until === null || $isAllowed ? null : new Ruling(0.0, null, $until, $enters);
     }
 }
 

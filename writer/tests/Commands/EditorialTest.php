@@ -4,13 +4,19 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Commands;
 
+use DateTimeImmutable;
 use Normalizer;
 use Override;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
+use Psr\Clock\ClockInterface;
+use Psr\Log\NullLogger;
 use Random\Randomizer;
+use Symfony\Component\Console\Input\StringInput;
+use Symfony\Component\Console\Output\BufferedOutput;
+use TrendVault\Writer\Application;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Editorial\Editorial;
 use TrendVault\Writer\Editorial\EditorialFile;
@@ -228,6 +234,52 @@ final class EditorialTest extends TestCase
         self::assertSame(ExitCode::Usage, $refused->exitCode);
         self::assertStringContainsString("\n$expected", $refused->message());
         self::assertSame($before, file_get_contents($this->file));
+    }
+
+    #[Test]
+    public function a_pin_of_a_video_that_is_not_of_the_region_or_restricted_for_all_its_time_is_refused(): void
+    {
+        $this->ingest([
+            ['id' => 'german', 'region' => 'DE', 'views' => 10],
+            ['id' => 'adult', 'views' => 10, 'mature' => true],
+            ['id' => 'later', 'views' => 10, 'available_from' => Rfc3339::format(time() + 3600)],
+        ]);
+        $refusal = fn(string $video, string $region, int $seconds): string => $this->refusal(
+            ...['pin', $video, '--region', $region, '--reason', 'why'],
+            ...['--until', Rfc3339::format(time() + $seconds)],
+        );
+
+        self::assertStringContainsString('nothing counts or announces a in DE', $refusal('a', 'DE', 7200));
+        self::assertStringContainsString('it is held back: mature', $refusal('adult', 'GB', 7200));
+        self::assertStringContainsString('it is available from', $refusal('later', 'GB', 1800));
+        self::assertSame('{}', file_get_contents($this->file));
+        $this->pin('later', '--until', Rfc3339::format(time() + 7200));
+    }
+
+    #[Test]
+    public function an_option_that_would_have_no_effect_is_refused(): void
+    {
+        $pin = ['pin', 'a', '--region', 'GB', '--until', '2999-01-01T00:00:00Z', '--reason', 'why'];
+        self::assertStringContainsString(
+            '--paid-by: expected',
+            $this->refusal(...$pin, ...['--paid-by', 'Co']),
+        );
+        foreach ([[], ['--dry-run']] as $tried) {
+            $rule = ['rule', '--word', 'a', '--reason', 'why', '--until', '2020-01-01T00:00:00Z'];
+            self::assertStringContainsString('--until: expected a time', $this->refusal(...$rule, ...$tried));
+        }
+        self::assertSame('{}', file_get_contents($this->file));
+    }
+
+    #[Test]
+    public function what_json_cannot_say_is_refused_and_holds_up_no_removal(): void
+    {
+        $rule = ['rule', '--word', 'a', '--until', '2999-01-01T00:00:00Z', '--reason', 'why'];
+        self::assertStringContainsString('Expected UTF-8', $this->refusal(...$rule, ...['--by', "J\xf6rg"]));
+        self::assertStringContainsString('finite', $this->refusal(...$rule, ...['--factor', '1e999']));
+        self::assertSame('{}', file_get_contents($this->file));
+        self::assertSame(ExitCode::Ok, $this->writer('remove', 'a', '--by', "J\xf6rg"));
+        self::assertSame(['b', 'c', 'd', 'e'], $this->list());
     }
 
     #[Test]
@@ -496,7 +548,8 @@ final class EditorialTest extends TestCase
             $this->installation->run(['explain', 'GB', 'a'])->output,
         );
         $this->rule('--channel', 'One & Co', '--end');
-        $this->rule('--word', 'sorteo', '--until', Rfc3339::format(time() - 1));
+        $text = (string) file_get_contents($this->file);
+        file_put_contents($this->file, str_replace($until, Rfc3339::format(time() - 1), $text));
         self::assertSame(['f', 'a', 'b', 'c', 'd', 'e'], $this->list());
         self::assertSame(ExitCode::Usage, $this->writer('rule', '--channel', 'One & Co', '--end'));
         self::assertSame(ExitCode::Usage, $this->writer('rule', '--until', $until));
@@ -523,6 +576,71 @@ final class EditorialTest extends TestCase
         self::assertStringNotContainsString('GB day: moves 1', $tried->output);
         self::assertSame($before, file_get_contents($this->file));
         self::assertSame(['a', 'f', 'b', 'c', 'd', 'e'], $this->list());
+    }
+
+    #[Test]
+    public function a_rule_that_is_tried_is_compared_at_one_time(): void
+    {
+        // Each look at the clock finds it an hour later, and one of these gone.
+        $this->ingest(
+            array_map(
+                static fn(int $hour): array => [
+                    ...['id' => "until-$hour", 'views' => 8500],
+                    'available_until' => Rfc3339::format(time() + 3600 * $hour + 1800),
+                ],
+                range(0, 9),
+            ),
+        );
+        $clock = new class implements ClockInterface {
+            private int $hours = 0;
+
+            #[Override]
+            public function now(): DateTimeImmutable
+            {
+                return new DateTimeImmutable('+' . $this->hours++ . ' hours');
+            }
+        };
+        $environment = ['DB_PATH' => $this->installation->database, 'EDITORIAL_FILE' => $this->file];
+        $output = new BufferedOutput();
+        new Application($environment, $clock, new NullLogger())->run(
+            new StringInput('rule --word nowhere --until 2999-01-01T00:00:00Z --reason why --dry-run'),
+            $output,
+        );
+
+        self::assertSame("No list would change.\n", $output->fetch());
+    }
+
+    #[Test]
+    public function a_rule_about_the_same_word_in_other_letters_is_the_same_rule(): void
+    {
+        $until = ['--until', '2999-01-01T00:00:00Z'];
+        $this->rule('--word', 'Straße', ...$until);
+        $this->rule('--word', 'STRASSE', '--factor', '0.5', ...$until);
+        self::assertStringNotContainsString('never', $this->installation->run(['editorial'])->output);
+        self::assertSame(ExitCode::Ok, $this->writer('rule', '--word', 'strasse', '--end'));
+        self::assertStringContainsString('"rules": []', (string) file_get_contents($this->file));
+    }
+
+    #[Test]
+    public function of_several_reviews_of_a_video_the_strictest_is_told(): void
+    {
+        $review = static fn(array $of): array => [
+            ...['region' => 'GB', 'since' => Rfc3339::format(time() - 24 * 3600), 'reason' => 'law'],
+            ...$of,
+        ];
+        $reviews = [
+            $review(['hours' => 9, 'after' => 'stay-out']),
+            $review(['hours' => 2, 'after' => 'enter', 'category' => 'Music']),
+        ];
+        $this->ingest([['id' => 'g', 'views' => 300, 'category' => 'Music']]);
+        foreach ([$reviews, array_reverse($reviews)] as $some) {
+            file_put_contents($this->file, json_encode(['reviews' => $some]));
+            self::assertSame([], $this->list());
+            self::assertMatchesRegularExpression(
+                '/waits    video g in GB, until .*, then stays out/',
+                $this->installation->run(['editorial'])->output,
+            );
+        }
     }
 
     #[Test]
@@ -664,6 +782,14 @@ final class EditorialTest extends TestCase
         $video = ['video_id' => 'a', 'channel' => 'b', 'category' => null, 'title' => $title];
 
         return $rules?->of($video, 'GB', 0, 0) !== null;
+    }
+
+    private function refusal(string ...$words): string
+    {
+        $refused = $this->installation->run(array_values($words));
+        self::assertSame(ExitCode::Usage, $refused->exitCode, $refused->errors);
+
+        return $refused->message();
     }
 
     /** @param list<array<string, mixed>> $lines */
