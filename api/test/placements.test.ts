@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { explanationUrl } from "@trendvault/contract/queries";
+import { useRegions } from "@trendvault/contract/regions";
 import { DatabaseBuilder } from "@trendvault/kit/database";
 import { until } from "@trendvault/kit/machine";
 import { openTestOrigin, type TestOrigin, testTime } from "@trendvault/kit/origin";
@@ -108,6 +109,18 @@ test("page and feeds label a placed video, in the page's language", async () => 
   expect(atom).toContain("<trendvault:placed_by>editor</trendvault:placed_by>");
   expect(atom).toContain('<trendvault:sponsor paid_by="Its agency">A &lt;brand&gt;</trendvault:sponsor>');
   expect(atom).toContain("<trendvault:model_rank>3</trendvault:model_rank>");
+});
+
+test("what somebody has paid for is in nothing that is read without its label", async () => {
+  const site = { name: "Kanal", public_url: "https://lists.example" };
+  const named = await openTestOrigin(builder.path, { REGIONS_TABLE: JSON.stringify({ site }) });
+  const html = await (await named.ask("/?region=GB")).text();
+  useRegions(null);
+  named.watcher.close();
+  const head = html.slice(0, html.indexOf("</head>"));
+  expect(head).toContain('name="description" content="2. Title of clip-1 · 3. Title of clip-2 · 4. ');
+  expect(head).toContain('"position":2,"name":"Title of clip-1"');
+  expect(head).not.toContain("clip-0");
 });
 
 test("a placed video is shown until its end, also when nobody publishes, and no answer outlives that", async () => {

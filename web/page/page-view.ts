@@ -62,6 +62,7 @@ export type Page = Shell & {
 };
 
 type PageList = List & { generated_at: string; next: string | null };
+type PageItem = PageList["items"][number];
 
 /** The HTML of a page. */
 export function writePage(page: Page): string {
@@ -156,14 +157,18 @@ function publicLinks({ query }: Pick<Page, "query">): ViewElement[] {
   ];
 }
 
-/** What search engines and those who share a page read of it: its first ranks, and its other languages. */
+/**
+ * What search engines and those who share a page read of it: its first ranks, and its other languages. Nothing that
+ * somebody has paid for: nobody would see the label.
+ */
 function sharedView(page: Page, title: string): ViewElement[] {
   const site = publicUrl();
   if (site === null) return [];
   const { query, list, language, categories: _, ...shell } = page;
   const url = site + pageUrl(query);
-  const ranks = list.items.slice(0, 3).map((item) => `${item.rank}. ${item.title}`);
-  const picture = pictureOf(list, shell.thumbHosts) ?? shell.site?.logo;
+  const items = list.items.filter(({ placed_by: by }) => by !== "sponsor");
+  const ranks = items.slice(0, 3).map((item) => `${item.rank}. ${item.title}`);
+  const picture = pictureOf(items[0], shell.thumbHosts) ?? shell.site?.logo;
   const described = {
     title,
     type: "website",
@@ -181,13 +186,12 @@ function sharedView(page: Page, title: string): ViewElement[] {
     ...Object.entries({ ...described, description }).flatMap(([name, content]) =>
       content === undefined ? [] : [h("meta", { property: `og:${name}`, content })],
     ),
-    dataBlock("list-items", JSON.stringify(itemListOf(list, { name: title, url })), "application/ld+json"),
+    dataBlock("list-items", JSON.stringify(itemListOf(items, { name: title, url })), "application/ld+json"),
   ];
 }
 
-/** The picture of the first video that nobody has paid for, where the page shows it, too. */
-function pictureOf(list: PageList, thumbHosts: readonly string[]): string | undefined {
-  const [first] = list.items.filter(({ placed_by: by }) => by !== "sponsor");
+/** The picture of a video, where the page shows it, too. */
+function pictureOf(first: PageItem | undefined, thumbHosts: readonly string[]): string | undefined {
   const picture = first?.thumbs[0];
   const isShown =
     picture !== undefined && URL.canParse(picture) && thumbHosts.includes(new URL(picture).host);
@@ -205,7 +209,7 @@ function otherLanguages({ query: { lang: _, ...query } }: Page): [string, string
 }
 
 /** The list in the words of schema.org. */
-function itemListOf({ items }: PageList, { name, url }: { name: string; url: string }): object {
+function itemListOf(items: readonly PageItem[], { name, url }: { name: string; url: string }): object {
   const itemListElement = items.map((item) => ({
     "@type": "ListItem",
     position: item.rank,
