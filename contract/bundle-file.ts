@@ -49,7 +49,7 @@ export type BundleDocument = {
 /** A part of a file. */
 export type BundleRange = { offset: number; bytes: number };
 
-export const bundleMagic = "TVBUNDL1";
+const bundleMagic = "TVBUNDL1";
 const trailerBytes = 16;
 /** Of a bucket in the directory. */
 const directoryEntryBytes = 36;
@@ -214,6 +214,11 @@ export function encodeDocuments(documents: readonly BundleDocument[]): Uint8Arra
 
 /** Collects where the documents of a bundle are, 44 bytes each, and writes what follows the blocks. */
 export class BundleIndexWriter {
+  /** The bytes with which a file begins. */
+  static get beginning(): Uint8Array {
+    return new TextEncoder().encode(bundleMagic);
+  }
+
   readonly #sha256: Sha256;
   #entries = new DataView(new ArrayBuffer(1024 * bucketEntryBytes));
   #count = 0;
@@ -309,7 +314,7 @@ function joinIndex(directory: Uint8Array, manifest: Uint8Array): Uint8Array {
   index.set(manifest, directory.length);
   trailer.setUint32(0, directory.length);
   trailer.setUint32(4, manifest.length);
-  copyInto(trailer, 8, new TextEncoder().encode(bundleMagic));
+  copyInto(trailer, 8, BundleIndexWriter.beginning);
   return index;
 }
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
 import type { R2Conditional, R2GetOptions } from "@cloudflare/workers-types";
-import { type BundleFile, BundleIndexWriter, bundleMagic } from "@trendvault/contract/bundle-file";
+import { type BundleFile, BundleIndexWriter } from "@trendvault/contract/bundle-file";
 import { bundleNames } from "@trendvault/contract/pointer";
 import { TestPublicationSigner, testStoreName } from "@trendvault/kit/signers";
 import { type Bucket, BundleStore } from "./bundle-store.ts";
@@ -33,7 +33,7 @@ function sign(
 /** Puts a bundle without any document into the bucket. */
 function putBundle(generation: number): BundleFile {
   const facts = { generation, generated_at: "2026-11-22T03:40:00Z", signed_at: begun, limits: [24] };
-  const magic = new TextEncoder().encode(bundleMagic);
+  const magic = BundleIndexWriter.beginning;
   const end = new BundleIndexWriter(sha256).finish(facts, magic.length);
   const bytes = Uint8Array.from(Buffer.concat([magic, end.buckets, end.index]));
   const name = (part: Uint8Array) => sha256(part).toString("base64url");

@@ -5,7 +5,6 @@ import {
   type BundleDocument,
   type BundleFile,
   BundleIndexWriter,
-  bundleMagic,
   encodeDocuments,
 } from "@trendvault/contract/bundle-file";
 import { listLengths, listName, windows } from "@trendvault/contract/lists";
@@ -291,7 +290,7 @@ class BundleFileWriter {
   constructor(path: string) {
     this.#path = path;
     this.#file = openSync(path, "w", 0o644);
-    this.#append(new TextEncoder().encode(bundleMagic));
+    this.#append(BundleIndexWriter.beginning);
   }
 
   get documents(): number {
