@@ -1,5 +1,6 @@
 import { defaultWindow } from "@trendvault/contract/lists";
 import { type PageQuery, pageLanguageOf, pageUrl } from "@trendvault/contract/page";
+import { paths } from "@trendvault/contract/paths";
 import { useRegions } from "@trendvault/contract/regions";
 import { defineList } from "../client/src/element/trendvault-list.ts";
 import type { Failure, TrendvaultList } from "../client/src/element.ts"; // also the type of its tag and events
@@ -7,7 +8,7 @@ import { toDom } from "../client/src/view/dom.ts";
 import { loadMessages } from "../client/src/view/locales/load-page.ts";
 import { fill, formatsOf } from "../client/src/view/locales/locale.ts";
 import { h, type ViewElement } from "../client/src/view/nodes.ts";
-import { keepOffline } from "./offline.ts";
+import { keptAddress, offlineCache } from "./offline.ts";
 import { type PageData, pageParts, type Shell, titleOf } from "./page-view.ts";
 
 type Parts = { list: TrendvaultList; notice: Element; data: PageData };
@@ -470,3 +471,21 @@ if (list !== null && notice !== null && data) {
   void new LivePage({ list, notice, data: JSON.parse(data) as PageData }).start();
 }
 addEventListener("load", () => void keepOffline().catch(() => {})); // a browser may refuse to store anything
+
+type Policy = { createScriptURL(url: string): string };
+type Factory = { createPolicy(name: string, rules: Policy): Policy };
+
+/** Keeps what the page needs to be shown without a network: itself and its assets, the same for everybody. */
+async function keepOffline(): Promise<void> {
+  if (!("serviceWorker" in navigator)) return;
+  const { trustedTypes } = globalThis as { trustedTypes?: Factory };
+  const policy = trustedTypes?.createPolicy("trendvault", { createScriptURL: () => paths.serviceWorker });
+  await navigator.serviceWorker.register(policy?.createScriptURL("") ?? paths.serviceWorker);
+  // This page came before the worker was there.
+  const cache = await caches.open(offlineCache);
+  const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
+  const assets = loaded.filter((url) => url.startsWith(`${location.origin}/assets/`));
+  for (const url of new Set([keptAddress(location.href), ...assets])) {
+    if ((await cache.match(url)) === undefined) await cache.add(url);
+  }
+}
