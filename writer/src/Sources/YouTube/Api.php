@@ -327,7 +327,7 @@ final class ApiFailure extends PlatformFailure
     /** Until midnight Pacific time, when the quota is renewed, and a little longer: others wait for it, too. */
     private static function secondsToQuota(int $now): int
     {
-        return QuotaDay::at($now)->endsAt - $now + random_int(0, self::QUOTA_SPREAD_SECONDS);
+        return QuotaRecord::day($now)[1] - $now + random_int(0, self::QUOTA_SPREAD_SECONDS);
     }
 }
 
@@ -408,8 +408,8 @@ final readonly class QuotaRecord
     /** @param string $quota CHARTS or VIEWS */
     public function add(string $quota, int $units): void
     {
-        $day = QuotaDay::at($this->clock->now()->getTimestamp());
-        $this->database->run(self::ADD, [$day->beganAt, $quota, $units]);
+        [$beganAt] = self::day($this->clock->now()->getTimestamp());
+        $this->database->run(self::ADD, [$beganAt, $quota, $units]);
     }
 
     /**
@@ -420,24 +420,21 @@ final readonly class QuotaRecord
     {
         $sql = 'SELECT quota, units FROM youtube_quota WHERE day_began_at = ?';
         /** @var array<string, int> $units */
-        $units = array_column($database->rows($sql, [QuotaDay::at($now)->beganAt]), 'units', 'quota');
+        $units = array_column($database->rows($sql, [self::day($now)[0]]), 'units', 'quota');
 
         return [self::CHARTS => 0, self::VIEWS => 0, ...$units];
     }
-}
 
-/** The day for which YouTube's quota is: from midnight to midnight Pacific time. All times are UTC seconds. */
-final readonly class QuotaDay
-{
-    private function __construct(public int $beganAt, public int $endsAt) {}
-
-    public static function at(int $now): self
+    /**
+     * From midnight to midnight Pacific time.
+     *
+     * @param int $now UTC seconds
+     * @return array{int, int} when the day of the quota began, and when it ends
+     */
+    public static function day(int $now): array
     {
         $pacific = new DateTimeImmutable("@$now")->setTimezone(new DateTimeZone('America/Los_Angeles'));
 
-        return new self(
-            $pacific->modify('today')->getTimestamp(),
-            $pacific->modify('tomorrow')->getTimestamp(),
-        );
+        return [$pacific->modify('today')->getTimestamp(), $pacific->modify('tomorrow')->getTimestamp()];
     }
 }

@@ -8,7 +8,6 @@ use DateTimeImmutable;
 use DateTimeZone;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use TrendVault\Writer\Sources\YouTube\QuotaDay;
 use TrendVault\Writer\Sources\YouTube\QuotaRecord;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
@@ -26,17 +25,17 @@ final class QuotaDayTest extends TestCase
         $pacific = new DateTimeZone('America/Los_Angeles');
         for ($draw = 0; $draw < 1000; $draw++) {
             $now = self::JANUARY + $random->getInt(0, self::TEN_YEARS);
-            $day = QuotaDay::at($now);
+            [$beganAt, $endsAt] = QuotaRecord::day($now);
 
-            self::assertLessThanOrEqual($now, $day->beganAt, Draws::hint());
-            self::assertGreaterThan($now, $day->endsAt, Draws::hint());
-            foreach ([$day->beganAt, $day->endsAt] as $midnight) {
+            self::assertLessThanOrEqual($now, $beganAt, Draws::hint());
+            self::assertGreaterThan($now, $endsAt, Draws::hint());
+            foreach ([$beganAt, $endsAt] as $midnight) {
                 self::assertSame(
                     '00:00:00',
                     new DateTimeImmutable("@$midnight")->setTimezone($pacific)->format('H:i:s'),
                 );
             }
-            self::assertSame($day->beganAt, QuotaDay::at($day->endsAt - 1)->beganAt, Draws::hint());
+            self::assertSame($beganAt, QuotaRecord::day($endsAt - 1)[0], Draws::hint());
         }
     }
 
@@ -49,7 +48,7 @@ final class QuotaDayTest extends TestCase
         $record->add(QuotaRecord::CHARTS, 3);
         $record->add(QuotaRecord::VIEWS, 1);
         $record->add(QuotaRecord::VIEWS, 4);
-        $end = QuotaDay::at($clock->now)->endsAt;
+        [, $end] = QuotaRecord::day($clock->now);
 
         self::assertSame(['charts' => 3, 'views' => 5], QuotaRecord::today($database, $end - 1));
         self::assertSame(['charts' => 0, 'views' => 0], QuotaRecord::today($database, $end));
