@@ -19,6 +19,7 @@ use Symfony\Component\Console\Input\ArrayInput;
 use Symfony\Component\Console\Input\InputDefinition;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\ConsoleOutput;
 use Symfony\Component\Console\Output\OutputInterface;
 use Throwable;
 
@@ -161,5 +162,22 @@ final class Application extends ConsoleApplication
             : 'See writer --help.';
 
         return "$said. $advice";
+    }
+}
+
+/** Standard output, and standard error for the log. The library would ignore that a result cannot be written. */
+final class StandardOutput extends ConsoleOutput
+{
+    /** @throws WriterException */
+    #[Override]
+    protected function doWrite(string $message, bool $newline): void
+    {
+        $text = $newline ? $message . PHP_EOL : $message;
+        if (@fwrite($this->getStream(), $text) !== strlen($text) || !@fflush($this->getStream())) {
+            throw new WriterException(
+                'Cannot write the result to standard output: the disk is full, or nobody reads the pipe.',
+                ExitCode::OutputFailed,
+            );
+        }
     }
 }

@@ -5,7 +5,7 @@ declare(strict_types=1);
 use Symfony\Component\Console\Input\ArgvInput;
 use TrendVault\Writer\Application;
 use TrendVault\Writer\Cli\Log;
-use TrendVault\Writer\Cli\StandardOutput;
+use TrendVault\Writer\StandardOutput;
 use TrendVault\Writer\Time\SystemClock;
 
 if (PHP_VERSION_ID < 80400 || !extension_loaded('sqlite3') || !extension_loaded('mbstring')) {
