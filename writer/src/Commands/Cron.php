@@ -50,7 +50,7 @@ final class Cron extends WriterCommand
         try {
             return $this->migrateAndWrite($context, $work, lockSeconds: 0);
         } finally {
-            MetricsStep::run($context);
+            Status::writeMetrics($context);
         }
     }
 

@@ -70,20 +70,19 @@ final class Status extends WriterCommand
                 "Cannot read --max-age $text: expected whole seconds, for example 300.",
             );
     }
-}
 
-/** Writes METRICS_FILE after a run, whatever its result, for node_exporter's textfile collector. */
-final readonly class MetricsStep
-{
-    /** Metrics that cannot be made or written are logged: they end no run. */
-    public static function run(Context $context): void
+    /**
+     * Writes METRICS_FILE after a run, whatever its result, for node_exporter's textfile collector. Metrics that cannot be
+     * made or written are logged: they end no run.
+     */
+    public static function writeMetrics(Context $context): void
     {
         $path = $context->settings->metricsFile;
         if ($path === null || !is_file($context->settings->databasePath)) {
             return;
         }
         try {
-            $isWritten = self::write($path, self::text($context));
+            $isWritten = self::replace($path, self::metrics($context));
             $reason = $isWritten ? null : 'check its folder, its owner and the disk.';
         } catch (WriterException | SQLite3Exception $failure) {
             $reason = $failure->getMessage();
@@ -96,7 +95,7 @@ final readonly class MetricsStep
     }
 
     /** @throws WriterException|SQLite3Exception */
-    private static function text(Context $context): string
+    private static function metrics(Context $context): string
     {
         $database = $context->openForReading();
         try {
@@ -115,7 +114,7 @@ final readonly class MetricsStep
      * A new file, which follows no link, and then a rename: the collector never reads half of it. It is another user,
      * whatever the umask.
      */
-    private static function write(string $path, string $text): bool
+    private static function replace(string $path, string $text): bool
     {
         $new = "$path.new";
         @unlink($new);
