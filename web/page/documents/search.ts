@@ -61,20 +61,21 @@ function show(words: string): void {
   document.querySelector(".results")?.replaceChildren(...list);
 }
 
-/** The part of a text around its first word that was found, with all of these marked. */
+/** The words of a text around the first one that was found, with all of these marked. */
 function excerptOf(text: string, terms: readonly string[]): (string | HTMLElement)[] {
   const isFound = (word: string) => terms.includes(stemOf(word));
   const words = text.split(/([\p{L}\p{N}]+)/u);
   const first = words.slice(0, Math.max(0, words.findIndex(isFound))).join("").length;
   const [start, end] = [Math.max(0, first - before), first + after];
-  const part = text.slice(start, end).replace(start > 0 ? /^\S*/ : "", start > 0 ? "…" : "");
-  const nodes = part.split(/([\p{L}\p{N}]+)/u).map((word) => {
+  const [half, otherHalf] = [start > 0 ? /^\S*/ : "", end < text.length ? /\S*$/ : ""];
+  const part = text.slice(start, end).replace(half, start > 0 ? "…" : "");
+  const whole = part.replace(otherHalf, end < text.length ? "…" : "");
+  return whole.split(/([\p{L}\p{N}]+)/u).map((word) => {
     if (!isFound(word)) return word;
     const mark = document.createElement("mark");
     mark.textContent = word;
     return mark;
   });
-  return end < text.length ? [...nodes, "…"] : nodes;
 }
 
 /** Without case, accents and the commonest endings of English, so that "leaving" finds "leave". */
