@@ -151,13 +151,19 @@ final class Rules
         $this->named[$kind][$key] = $ruling->factor < $known->factor ? $ruling : $known;
     }
 
-    /** A rule may name all sources of a kind or host: peertube, peertube:tube.example. */
+    /** A rule may name all sources of a kind or host: peertube, peertube:tube.example, peertube:https://tube.example. */
     private function ofSource(string $name): ?Ruling
     {
+        // Of a file's address only the host is stored.
+        $place = static fn(string $of): string => (string) preg_replace(
+            ['/^(\w+:)https?:\/\//', '/^(http:[^:\/#]+):\d+$/D'],
+            '$1',
+            $of,
+        );
         $found = null;
         foreach ($this->named['source'] as $key => $ruling) {
-            $named = substr($key, 1);
-            if ($name === $named || str_starts_with($name, "$named:") || str_starts_with($name, "$named#")) {
+            $named = preg_quote($place(substr($key, 1)), '/');
+            if (preg_match("/^$named(?:[:\/#]|$)/D", $place($name)) === 1) {
                 $found = Ruling::stricter($found, $ruling);
             }
         }

@@ -17,10 +17,12 @@ use Random\Randomizer;
 use Symfony\Component\Console\Input\StringInput;
 use Symfony\Component\Console\Output\BufferedOutput;
 use TrendVault\Writer\Application;
+use TrendVault\Writer\Commands\SourceKinds;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Editorial\Editorial;
 use TrendVault\Writer\Editorial\EditorialFile;
 use TrendVault\Writer\Editorial\EditorialStore;
+use TrendVault\Writer\Editorial\Rules;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\Installation;
@@ -578,6 +580,41 @@ final class EditorialTest extends TestCase
         self::assertSame(['a', 'f', 'b', 'c', 'd', 'e'], $this->list());
     }
 
+    #[
+        TestWith([
+            'peertube:https://tube.example#DE',
+            ['peertube:tube.example', 'peertube:https://tube.example'],
+        ]),
+    ]
+    #[
+        TestWith([
+            'http:https://tube.example:8443/a?key=b',
+            ['http:tube.example', 'http:https://tube.example:8443'],
+        ]),
+    ]
+    #[TestWith(['youtube', []])]
+    #[TestWith(['spool:/no/folder', ['spool:/no/folder']])]
+    #[Test]
+    public function a_rule_names_a_source_by_its_kind_or_as_it_is_set_without_a_path(
+        string $source,
+        array $names,
+    ): void {
+        $sources = [7 => SourceKinds::identity($source, [$source])];
+        $video = ['video_id' => 'a', 'channel' => 'b', 'category' => null, 'described_by' => 7];
+        $hasRule = static fn(string $name): bool => self::rules(['source' => $name], $sources)?->of(
+            $video,
+            'GB',
+            0,
+            0,
+        ) !== null;
+        foreach ([explode(':', $source)[0], ...$names] as $name) {
+            self::assertTrue($hasRule($name), $name);
+            foreach ([strstr("$name.", '.', true) . 's', "$name.org", "x$name"] as $other) {
+                self::assertFalse($hasRule($other), $other);
+            }
+        }
+    }
+
     #[Test]
     public function a_rule_that_is_tried_is_compared_at_one_time(): void
     {
@@ -774,14 +811,24 @@ final class EditorialTest extends TestCase
 
     private function hasRule(string $word, string $title): bool
     {
-        $rule = ['word' => $word, 'factor' => 0, 'until' => '2999-01-01T00:00:00Z', 'reason' => 'r'];
-        $rules = Editorial::read(json_encode(['rules' => [$rule]], JSON_THROW_ON_ERROR), null, 0)->rulesAt(
-            0,
-            [],
-        );
+        $rules = self::rules(['word' => $word]);
         $video = ['video_id' => 'a', 'channel' => 'b', 'category' => null, 'title' => $title];
 
         return $rules?->of($video, 'GB', 0, 0) !== null;
+    }
+
+    /**
+     * @param array<string, string> $of
+     * @param array<int, string> $sources
+     */
+    private static function rules(array $of, array $sources = []): ?Rules
+    {
+        $rule = [...$of, 'factor' => 0, 'until' => '2999-01-01T00:00:00Z', 'reason' => 'r'];
+
+        return Editorial::read(json_encode(['rules' => [$rule]], JSON_THROW_ON_ERROR), null, 0)->rulesAt(
+            0,
+            $sources,
+        );
     }
 
     private function refusal(string ...$words): string
