@@ -111,9 +111,8 @@ export const suites: readonly Suite[] = [
   check("style", "tsc", "bun run tsc --project tsconfig.json"),
   check("style", "tsc of the edge", "bun run tsc --project edge-worker/tsconfig.json"),
   check("style", "tsc of the edge's tests", "bun run tsc --project edge-worker/test/tsconfig.json"),
-  check("style", "tsc of the client", "bun run tsc --project web/client/tsconfig.json"),
+  check("style", "tsc of page and client", "bun run tsc --project web/tsconfig.json"),
   check("style", "tsc of the browser's tests", "bun run tsc --project tests/browser/tsconfig.json"),
-  check("style", "tsc of the page", "bun run tsc --project web/page/tsconfig.json"),
   check("style", "php -l", "php -l FILES", ["*.php"]),
   {
     ...check("style", "mago", "mago analyze"),

@@ -69,7 +69,7 @@ async function emit(entries: readonly string[], outDir: string): Promise<void> {
     ...entries.map((name) => join(root, `web/client/src/${name}.ts`)),
     join(root, "web/client/css.d.ts"),
   ];
-  const extended = join(root, "web/client/tsconfig.json");
+  const extended = join(root, "web/tsconfig.json");
   writeFileSync(config, JSON.stringify({ extends: extended, compilerOptions, files, include: [] }));
   const { exitCode, stdout } = await Bun.$`bun run tsc --project ${config}`.cwd(root).quiet().nothrow();
   if (exitCode !== 0) throw new Error(`Cannot write the types:\n${stdout}`);
