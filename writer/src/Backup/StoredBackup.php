@@ -32,6 +32,53 @@ final readonly class StoredBackup
 
         return $backups;
     }
+
+    /**
+     * Deletes all backups of a store but this one.
+     *
+     * @return int how many
+     * @throws StoreFailure
+     */
+    public static function deleteOthers(S3Client $store, string $key): int
+    {
+        $others = array_filter(
+            self::allOf($store),
+            static fn(self $backup): bool => $backup->name->key !== $key,
+        );
+
+        return self::delete($store, $others);
+    }
+
+    /**
+     * Deletes backups that are older than so many hours than the newest one, by the store's clock.
+     *
+     * @return int how many
+     * @throws StoreFailure
+     */
+    public static function deleteOld(S3Client $store, int $hours): int
+    {
+        $backups = self::allOf($store);
+        $newestAt = max([0, ...array_column($backups, 'modifiedAt')]);
+        $old = array_filter(
+            $backups,
+            static fn(self $backup): bool => $newestAt - $backup->modifiedAt > $hours * 3600,
+        );
+
+        return self::delete($store, $old);
+    }
+
+    /**
+     * @param array<self> $backups
+     * @throws StoreFailure
+     */
+    private static function delete(S3Client $store, array $backups): int
+    {
+        foreach ($backups as $backup) {
+            $store->delete($backup->name->key);
+        }
+
+        return count($backups);
+    }
 }
 
 /**

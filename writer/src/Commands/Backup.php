@@ -5,9 +5,10 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use Override;
+use SQLite3Exception;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
-use TrendVault\Writer\Backup\BackupMaker;
+use TrendVault\Writer\Backup\BackupName;
 use TrendVault\Writer\Backup\Backups;
 use TrendVault\Writer\Backup\Restoration;
 use TrendVault\Writer\Backup\StoredBackup;
@@ -16,6 +17,8 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Store\Payload;
+use TrendVault\Writer\Store\S3Client;
 use TrendVault\Writer\Store\StoreFailure;
 use TrendVault\Writer\Store\WorkFolder;
 use TrendVault\Writer\WriterException;
@@ -90,14 +93,16 @@ final readonly class BackupStep
     private function backUp(WorkFolder $folder, int $id, bool $isOnly): void
     {
         $started = hrtime(true);
-        $maker = new BackupMaker($this->database, $this->settings->open(), $this->settings->keys);
-        ['key' => $key, 'bytes' => $bytes] = $maker->run($folder, $this->context->now());
+        $store = $this->settings->open();
+        ['key' => $key, 'bytes' => $bytes] = $this->copyInto($store, $folder);
         $seconds = (hrtime(true) - $started) / 1e9;
         if ($isOnly) {
             $this->requireWhole($folder, $key);
         }
         $this->backups->finish($id, $bytes, $seconds);
-        $deleted = $isOnly ? $maker->deleteOthers($key) : $maker->deleteOld($this->settings->retentionHours);
+        $deleted = $isOnly
+            ? StoredBackup::deleteOthers($store, $key)
+            : StoredBackup::deleteOld($store, $this->settings->retentionHours);
         $this->context->log->info(
             sprintf(
                 'Backed up into %s: %.1f MB, in %.1f s; %d old backups deleted.',
@@ -115,6 +120,29 @@ final readonly class BackupStep
                 'deleted' => $deleted,
             ],
         );
+    }
+
+    /**
+     * A whole and consistent file (VACUUM INTO), packed, under a signed name.
+     *
+     * @return array{key: string, bytes: int} of what was stored
+     * @throws StoreFailure
+     */
+    private function copyInto(S3Client $store, WorkFolder $folder): array
+    {
+        $path = $folder->file('backup.db');
+        try {
+            $this->database->run('VACUUM INTO ?', [$path]);
+        } catch (SQLite3Exception $failure) {
+            throw StoreFailure::because(
+                "Cannot make a backup in $folder->path: {$failure->getMessage()}. It needs as much space there as the database has.",
+            );
+        }
+        $payload = Payload::file($folder->gzip($path));
+        $key = BackupName::of($this->context->now(), $payload->name(), $this->settings->keys)->key;
+        $store->putOnce($key, $payload);
+
+        return ['key' => $key, 'bytes' => $payload->bytes];
     }
 
     /** @throws StoreFailure when what the store gives back could not be restored */
