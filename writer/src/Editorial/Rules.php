@@ -45,12 +45,14 @@ final class Rules
         'œ' => 'oe',
     ];
 
+    /** @var array<string, array<string, Ruling>> by kind, and by "#" and name */
+    private array $named = ['channel' => [], 'source' => [], 'word' => []];
     /**
-     * By kind, and by "#" and name. A phrase is what a title has to contain: several words, or of a script without spaces.
+     * What a title has to contain, by its first word, which the title has, too; '' for a script without spaces.
      *
      * @var array<string, array<string, Ruling>>
      */
-    private array $named = ['channel' => [], 'source' => [], 'word' => [], 'phrase' => []];
+    private array $phrases = [];
     /** @var array<string, true> videos and channels that need not wait: kind, "#" and name */
     private array $allowed = [];
     /** @var array<int, ?Ruling> by the id of a source */
@@ -87,7 +89,7 @@ final class Rules
     /** What else than its channel, category and times has to be read of a video, of the table v: SQL. */
     public function columns(): string
     {
-        return ($this->named['word'] === [] && $this->named['phrase'] === [] ? '' : ', v.title') .
+        return ($this->named['word'] === [] && $this->phrases === [] ? '' : ', v.title') .
             ($this->named['source'] === [] ? '' : ', v.described_by');
     }
 
@@ -139,10 +141,14 @@ final class Rules
             $words = trim(self::comparable($rule['name']));
             $edge = static fn(string $at): string => preg_match("/$at/u", $words) === 1 ? '' : ' ';
             $text = $edge('^[' . self::SPACELESS . ']') . $words . $edge('[' . self::SPACELESS . ']\p{M}*$');
-            [$kind, $key] =
-                $text !== " $words " || str_contains($words, ' ')
-                    ? ['phrase', "#$text"]
-                    : ['word', "#$words"];
+            if ($text !== " $words " || str_contains($words, ' ')) {
+                $first = str_starts_with($text, ' ') ? explode(' ', $words)[0] : '';
+                $known = $this->phrases["#$first"][$text] ?? $ruling;
+                $this->phrases["#$first"][$text] = $ruling->factor < $known->factor ? $ruling : $known;
+
+                return;
+            }
+            $key = "#$words";
         }
         if ($key === '#') {
             return; // nothing but characters that are not compared
@@ -175,12 +181,12 @@ final class Rules
     {
         $text = self::comparable($title);
         $found = null;
-        foreach ($this->named['word'] === [] ? [] : explode(' ', $text) as $word) {
+        foreach (array_unique(explode(' ', $text)) as $word) {
             $found = Ruling::stricter($found, $this->named['word']["#$word"] ?? null);
-        }
-        foreach ($this->named['phrase'] as $phrase => $ruling) {
-            if (str_contains($text, substr($phrase, 1))) {
-                $found = Ruling::stricter($found, $ruling);
+            foreach ($this->phrases["#$word"] ?? [] as $phrase => $ruling) {
+                if (str_contains($text, $phrase)) {
+                    $found = Ruling::stricter($found, $ruling);
+                }
             }
         }
 
