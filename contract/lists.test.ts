@@ -10,12 +10,19 @@ test("the name of a list says what selects it", () => {
   expect(listName({})).toBe("");
   expect(listName({ category: "Music" })).toBe("Music");
   expect(listName({ language: "de" })).toBe("#language:de");
-  for (const choice of [{}, { category: "#Music" }, { language: "de" }]) {
+  expect(listName({ audience: "kids" })).toBe("#language:audience=kids");
+  for (const choice of [
+    {},
+    { category: "#Music" },
+    { language: "de" },
+    { duration: "long" },
+    { live: "now" },
+  ]) {
     expect(choiceOf(listName(choice))).toEqual(choice);
   }
 });
 
-test("the writer calls the lists of languages so, and no category", () => {
+test("the writer calls the lists by kind so, and no category", () => {
   const path = Bun.fileURLToPath(import.meta.resolve("../writer/src/Observations/ObservationParser.php"));
   expect(readFileSync(path, "utf8")).toContain(`LANGUAGE_LISTS = '${listName({ language: "" })}';`);
 });
@@ -49,13 +56,27 @@ test(`two lists have two names, in tokens and in addresses (seed ${random.seed})
   expect(names.size).toBeGreaterThan(100);
 });
 
-/** A category that is like the name of another list, or a language. */
+/** A category that is like the name of another list, or a kind. */
 function drawChoice(): ListChoice {
   const language = random.pick(["de", "en", "gsw", "fil"]);
-  const likeNames = ["", "#", "#language:", "#language", "language:", "#LANGUAGE:", `#language:${language}`];
+  const likeNames = [
+    "",
+    "#",
+    "#language:",
+    "#language",
+    "#LANGUAGE:",
+    `#language:${language}`,
+    "#language:live=now",
+  ];
+  const kind = random.pick([
+    { language },
+    { audience: "kids" },
+    { live: "now" },
+    { duration: random.pick(["short", "long"]) },
+  ]);
   const category = `${random.pick(likeNames)}${random.pick([language, "", "/", "é", "x".repeat(45)])}`;
   const hashed = `#${sha256(category).slice(0, 22)}`;
-  return random.pick([{ language }, {}, { category: category || "a" }, { category: hashed }]);
+  return random.pick<ListChoice>([kind, {}, { category: category || "a" }, { category: hashed }]);
 }
 
 function sha256(text: string): string {

@@ -28,25 +28,50 @@ export const listLengths = {
   /** A page of a request that names no limit. */
   defaultPage: 24,
   largestPage: 50,
-  /** The longest list, and the longest one of a category or a language. A test compares them with the writer's. */
+  /** The longest list, and the longest one of a category or by kind. A test compares them with the writer's. */
   longest: { all: 500, category: 100 },
 } as const;
 
-/** What selects a list in its region and window: a category or a language, or neither for all videos; never both. */
-export type ListChoice = { category?: string | undefined; language?: string | undefined };
+/** What videos may have a list by, besides their category: parameters of a list, with what they may be; null: a language. */
+export const listKinds = {
+  language: null,
+  audience: ["kids"],
+  live: ["now"],
+  duration: ["short", "long"],
+} as const;
+export type ListKind = keyof typeof listKinds;
+
+/** What selects a list in its region and window: a category or one kind, or nothing for all videos. */
+export type ListChoice = { [Name in "category" | ListKind]?: string | undefined };
 
 /** No category begins like this: writer/src/Observations/ObservationParser.php, with which a test compares it. */
-const languageMark = "#language:";
+const mark = "#language:";
 
-/** A list's name as the database has it: "" for all videos, a category, or `#language:` with a language. */
-export function listName({ category, language }: ListChoice): string {
-  return language === undefined ? (category ?? "") : languageMark + language;
+/** The kind that a list is by, and which one of it; null for one over all videos or of a category. */
+export function kindOf(choice: ListChoice): { kind: ListKind; value: string } | null {
+  for (const kind in listKinds) {
+    const value = choice[kind as ListKind];
+    if (value !== undefined) return { kind: kind as ListKind, value };
+  }
+  return null;
+}
+
+/**
+ * A list's name as the database has it: "" for all videos, a category, `#language:de`, or such as `#language:audience=kids`.
+ * An origin that does not know that kind takes it for a language that nobody can ask for.
+ */
+export function listName(choice: ListChoice): string {
+  const by = kindOf(choice);
+  if (by === null) return choice.category ?? "";
+  return mark + (by.kind === "language" ? "" : `${by.kind}=`) + by.value;
 }
 
 /** What the name of a list selects. */
 export function choiceOf(name: string): ListChoice {
-  if (name.startsWith(languageMark)) return { language: name.slice(languageMark.length) };
-  return name === "" ? {} : { category: name };
+  if (!name.startsWith(mark)) return name === "" ? {} : { category: name };
+  const text = name.slice(mark.length);
+  const [kind = "", value] = text.split("=");
+  return value !== undefined && Object.hasOwn(listKinds, kind) ? { [kind]: value } : { language: text };
 }
 
 /** How long an answer may be used, in seconds. What the origin sends is written from these; tests hold the rest to them. */

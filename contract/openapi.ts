@@ -318,7 +318,7 @@ const listPaths: ZodOpenApiPathsObject = {
       operationId: "listRegions",
       summary: "The regions, how many videos each has and how fresh they are",
       description:
-        "Also which categories and languages have a list, and which generations a cursor may belong to.",
+        "Also which categories, languages and other kinds have a list, and which generations a cursor may belong to.",
       requestParams: { header: conditions },
       responses: {
         ...success("All regions and categories", schemas.RegionList, { example: examples.regionList }),

@@ -94,10 +94,10 @@ test.each([
   ["limit=50&cursor=7-500", "cursor", "the cursor of `next`"], // no list is longer
   ["limit=50&category=Music&cursor=7-100", "cursor", "the cursor of `next`"],
   ["limit=5&limit=5", "limit", "expected at most once"],
-  ["page=2", "(unknown)", "expected only region, window, category, language, fields, limit, cursor"],
-  ["Region=DE", "(unknown)", "expected only region, window, category, language, fields, limit, cursor"],
-  ["__proto__=1", "(unknown)", "expected only region, window, category, language, fields, limit, cursor"],
-  ["&=&", "(unknown)", "expected only region, window, category, language, fields, limit, cursor"],
+  ["page=2", "(unknown)", "expected only region, window, category, language, audience"],
+  ["Region=DE", "(unknown)", "expected only region, window, category, language, audience"],
+  ["__proto__=1", "(unknown)", "expected only region, window, category, language, audience"],
+  ["&=&", "(unknown)", "expected only region, window, category, language, audience"],
 ])("the query %p is refused: %s: … %s …", (search, name, detail) => {
   const { invalid } = parseTrendingQuery(search);
   expect(invalid).toHaveLength(1);

@@ -1,5 +1,16 @@
 import * as z from "zod/mini";
-import { choiceOf, defaultWindow, describeWindows, listLengths, type Window, windows } from "./lists.ts";
+import {
+  choiceOf,
+  defaultWindow,
+  describeWindows,
+  kindOf,
+  type ListKind,
+  listKinds,
+  listLengths,
+  listName,
+  type Window,
+  windows,
+} from "./lists.ts";
 import {
   type FeedForm,
   findPageLanguage,
@@ -36,6 +47,9 @@ export const TrendingQuery = z.strictObject({
   window: z._default(oneOf(windows), defaultWindow),
   category: z.optional(matching(patterns.category, "expected a category of 1 to 60 characters")),
   language: z.optional(matching(patterns.language, "expected the primary subtag of a language, such as de")),
+  audience: z.optional(oneOf<string>(listKinds.audience)),
+  live: z.optional(oneOf<string>(listKinds.live)),
+  duration: z.optional(oneOf<string>(listKinds.duration)),
   fields: z.optional(oneOf(fieldSets)),
   limit: z._default(z.custom<number>(isLimit, { error: limitExpected }), listLengths.defaultPage),
   cursor: z.optional(matching(patterns.cursor, cursorExpected)),
@@ -90,8 +104,9 @@ export function parseTrendingQuery(search: string): ParsedTrendingQuery {
 
 /** The one URL of a query: fixed order, defaults left out except the region. It is a cache key. */
 export function trendingUrl(query: TrendingQuery): string {
-  const { window, category, language, fields, limit, cursor } = query;
-  return listUrl(paths.trending, query.region, { window, category, language, fields, limit, cursor });
+  const { region, window, category, language, audience, live, duration, fields, limit, cursor } = query;
+  const choice = { category, language, audience, live, duration };
+  return listUrl(paths.trending, region, { window, ...choice, fields, limit, cursor });
 }
 
 /** A page begins after a rank of a generation, so that the pages of one list stay together. */
@@ -110,12 +125,11 @@ export function readCursor(cursor: string): PageStart {
 
 /** What each parameter may be, but not with the others. */
 function contradictionsOf(query: TrendingQuery): InvalidParameter[] {
-  const { category, language } = query;
+  const { category } = query;
   const invalid: InvalidParameter[] = [];
-  if (category !== undefined && language !== undefined) {
-    invalid.push({ name: "language", detail: "expected without category" });
-  }
-  if (choiceOf(category ?? "").language !== undefined) {
+  const [first, ...more] = ["category", ...Object.keys(listKinds)].filter((name) => query[name as ListKind]);
+  for (const name of more) invalid.push({ name, detail: `expected without ${first}` });
+  if (kindOf(choiceOf(category ?? "")) !== null) {
     invalid.push({ name: "category", detail: "expected the name of a category" });
   }
   if (!isPageStart(query)) invalid.push({ name: "cursor", detail: cursorExpected });
@@ -123,10 +137,11 @@ function contradictionsOf(query: TrendingQuery): InvalidParameter[] {
 }
 
 // `next` leads from page to page of one length, and no further than a list can be.
-function isPageStart({ category, language, limit, cursor }: TrendingQuery): boolean {
+function isPageStart(query: TrendingQuery): boolean {
+  const { limit, cursor } = query;
   if (cursor === undefined) return true;
   const { afterRank } = readCursor(cursor);
-  const longest = listLengths.longest[(category ?? language) === undefined ? "all" : "category"];
+  const longest = listLengths.longest[listName(query) === "" ? "all" : "category"];
   return afterRank % limit === 0 && afterRank < longest;
 }
 
@@ -161,8 +176,12 @@ export function describeQueries() {
   const text = (pattern: RegExp) => z.optional(z.string().check(z.regex(pattern)));
   const category = text(patterns.category);
   const language = text(patterns.language);
+  const audience = z.optional(z.enum(listKinds.audience));
+  const live = z.optional(z.enum(listKinds.live));
+  const duration = z.optional(z.enum(listKinds.duration));
   const cursor = text(patterns.cursor);
-  const described = z.extend(TrendingQuery, { region, window, category, language, fields, limit, cursor });
+  const kinds = { language, audience, live, duration };
+  const described = z.extend(TrendingQuery, { region, window, category, ...kinds, fields, limit, cursor });
   const { shape } = described.def;
   const descriptions: Record<keyof typeof shape, string> = {
     region: "The region, ISO 3166-1 alpha-2, in upper or lower case",
@@ -170,6 +189,10 @@ export function describeQueries() {
     category: "One of the categories that /api/regions lists; without it, the list over all categories",
     language:
       "The primary subtag of a language (BCP 47): videos in it, in all its regional variants (RFC 4647, basic filtering). One that /api/regions lists for the region; not beside `category`",
+    audience:
+      "`kids`: videos made for children, of which no impression is counted. As `live` and `duration`, where /api/regions lists it for the region, and alone",
+    live: "`now`: what was on air when the list was made",
+    duration: "`short`: less than 4 minutes, `long`: more than 20; not of what is live",
     fields:
       "What an item has: snippet = only id, rank, title, channel, thumbs and url; chart = everything, and a sparkline; without it, everything but the sparkline",
     limit: "The most items on a page",
@@ -353,8 +376,12 @@ export const missing = {
 export const listRefusals = {
   /** `categories` are those that there are now. */
   unknownCategory: (categories: Iterable<string>) => unlisted("category", categories),
-  /** `languages` are those that have a list in the region now. */
-  unknownLanguage: (languages: Iterable<string>) => unlisted("language", languages),
+  /** Null where a list by kind is among those of the region now, or the query is for none; `valuesOf` gives them. */
+  unlistedKind(query: TrendingQuery, valuesOf: (kind: ListKind) => Iterable<string>): ListRefusal | null {
+    const by = kindOf(query);
+    const values = by === null ? [] : [...valuesOf(by.kind)];
+    return by === null || values.includes(by.value) ? null : unlisted(by.kind, values);
+  },
   generationGone({ cursor: _, ...query }: TrendingQuery): ListRefusal {
     const detail = "The generation of this cursor was deleted.";
     return { kind: "generation-gone", detail, extras: { restart: trendingUrl(query) } };

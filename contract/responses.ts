@@ -75,10 +75,16 @@ const placement = {
     .meta({ description: "Of a placed video: the rank that its score gives it; null where that is none" }),
 };
 
-const languageOfList = z
-  .string()
-  .optional()
-  .meta({ description: "Only of the list of a language: its primary subtag (BCP 47)" });
+/** Of a list by kind: one of them. */
+const kindOfList = {
+  language: z
+    .string()
+    .optional()
+    .meta({ description: "Only of the list of a language: its primary subtag (BCP 47)" }),
+  audience: z.string().optional().meta({ description: "Only of a list by audience" }),
+  live: z.string().optional().meta({ description: "Only of the list of what was live" }),
+  duration: z.string().optional().meta({ description: "Only of a list by duration" }),
+};
 
 const scoreUnit = z.enum(["views", "mixed", "clicks"]).meta({
   id: "ScoreUnit",
@@ -158,8 +164,8 @@ function pageOf<Item extends z.ZodType>(item: Item) {
     category: z
       .string()
       .nullable()
-      .meta({ description: "Null in the list over all categories, and in that of a language" }),
-    language: languageOfList,
+      .meta({ description: "Null in the list over all categories, and in those by kind" }),
+    ...kindOfList,
     generation,
     generated_at: time,
     previous_generated_at: time.nullable().meta({
@@ -261,6 +267,9 @@ const RegionList = z
         language_lists: z
           .array(z.string())
           .meta({ description: "What `language` of /api/trending may be in this region" }),
+        audience_lists: z.array(z.string()).meta({ description: "The same of `audience`" }),
+        live_lists: z.array(z.string()).meta({ description: "The same of `live`" }),
+        duration_lists: z.array(z.string()).meta({ description: "The same of `duration`" }),
         video_count: z.int().min(0),
         newest_observed_at: time.nullable(),
         generation: generation.nullable().meta({

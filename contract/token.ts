@@ -1,10 +1,10 @@
 import { fromBase64url, isKeyFor, isSignedBy, type PublicKeySet, toBase64url } from "./keys.ts";
-import { type ListChoice, listLengths, listName, type Window, windows } from "./lists.ts";
+import { kindOf, type ListChoice, listLengths, listName, type Window, windows } from "./lists.ts";
 
 /**
  * The page of a list that a token names. It has `count` ranks after `offset`; ranks of removed videos are among them.
  * `category` is the list's name: "" for all categories together, `#` with a hash for one whose name is too long for a
- * token, and `#language:de` for the list of a language.
+ * token, and `#language:de` for the list of a language, or such as `#language:live=now`.
  */
 export type TokenList = {
   region: string;
@@ -55,12 +55,9 @@ function tokenCategory(category: string, sha256Base64url: (text: string) => stri
   return isPlain ? category : `#${sha256Base64url(category).slice(0, 22)}`;
 }
 
-/** A list's name in tokens: that of a language can be no category's, which `#` and a hash stand for. */
-export function tokenListName(
-  { category, language }: ListChoice,
-  sha256Base64url: (text: string) => string,
-): string {
-  return language === undefined ? tokenCategory(category ?? "", sha256Base64url) : listName({ language });
+/** A list's name in tokens: that of one by kind can be no category's, which `#` and a hash stand for. */
+export function tokenListName(choice: ListChoice, sha256Base64url: (text: string) => string): string {
+  return kindOf(choice) === null ? tokenCategory(choice.category ?? "", sha256Base64url) : listName(choice);
 }
 
 function isShort(category: string): boolean {

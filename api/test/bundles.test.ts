@@ -39,6 +39,7 @@ beforeAll(async () => {
     { region: "PL", window: "now", category: "Kids' TV", videos: videos(60, "other") },
     { region: "PL", window: "now", videos: videos(3) },
     { region: "PL", window: "now", category: "#language:pl", videos: videos(60, "other") },
+    { region: "PL", window: "now", category: "#language:duration=long", videos: videos(30, "other") },
   ]);
   builder.observe("video1", "GB", [
     [1_795_160_000, 7],
@@ -166,6 +167,7 @@ const someTargets = [
   "/api/trending?region=GB&fields=snippet&cursor=2-120",
   "/api/trending?region=PL&window=now&language=pl&cursor=2-48",
   "/api/trending?region=PL&window=now&language=pl&fields=chart&limit=50",
+  "/api/trending?region=PL&window=now&duration=long&cursor=2-24",
   "/?region=GB&cursor=2-120",
   "/?region=PL&window=now&category=Kids%27%20TV&cursor=2-48",
   "/feeds/PL.atom?window=now&category=Kids%27%20TV",
@@ -194,6 +196,7 @@ test.each([
   ["a page after the last", "/api/trending?region=GB&cursor=2-144"],
   ["a page of another generation", "/api/trending?region=GB&cursor=1-0"],
   ["a list of a language that has none there", "/api/trending?region=GB&language=pl"],
+  ["a list by a kind that has none there", "/api/trending?region=GB&duration=long"],
   ["another limit", "/api/trending?region=GB&limit=7"],
   ["an asset", "/service-worker.js"],
 ])("%s is not in it", async (_, target) => {

@@ -1,5 +1,5 @@
 import type { PublicKeySet } from "@trendvault/contract/keys";
-import { edgeLifetimes, listLengths } from "@trendvault/contract/lists";
+import { edgeLifetimes, listLengths, listName } from "@trendvault/contract/lists";
 import { explainedIdAt, isAssetPath, paths, videoIdAt } from "@trendvault/contract/paths";
 import type { BundlePointer } from "@trendvault/contract/pointer";
 import { describeProblem, problemContentType } from "@trendvault/contract/problem";
@@ -293,7 +293,7 @@ function generationOf({ query }: Pick<CanonicalRequest, "query">): number | null
 
 /** Which list is asked for; what is none is by itself. */
 function listOf({ query, target }: CanonicalRequest): string {
-  return query === null ? target : `${query.region} ${query.window} ${query.category} ${query.language}`;
+  return query === null ? target : `${query.region} ${query.window} ${listName(query)}`;
 }
 
 function isPastTheEnd(query: TrendingQuery, total: number): boolean {

@@ -247,7 +247,7 @@ test("a category whose token has a hash is found among the published ones", asyn
   expect(await edge.read({ ...dayList, category: "#unknown" }, 1, anyContext)).toBeNull();
 });
 
-test("the list of a language is read as such, and one of a category that is called like it is not", async () => {
+test("a list by kind is read as such, and one of a category that is called like it is not", async () => {
   const target = "/api/trending?region=GB&language=de&limit=50&cursor=7-50";
   const name = "#language:de";
   const published = { generation: 7, oldest_generation: 1, categories: [name] };

@@ -99,7 +99,7 @@ export class DocumentSigner {
   }
 }
 
-/** A list's name in tokens: that of a category, of which a long one is a hash, or of a language. */
+/** A list's name in tokens: that of a category, of which a long one is a hash, or by kind. */
 export async function listInTokens(choice: ListChoice): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(choice.category));
   const text = toBase64url(new Uint8Array(digest));

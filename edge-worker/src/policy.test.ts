@@ -90,6 +90,12 @@ describe("no key at all", () => {
     "?language=de-AT",
     "?language=*",
     "?language=de&category=Music",
+    "?audience=adults",
+    "?live=NOW",
+    "?duration=medium",
+    "?duration=short&category=Music",
+    "?audience=kids&language=de",
+    "?live=now&duration=long",
     "?cursor=1",
     "?cursor=01-24",
     "?utm_source=x",
@@ -119,6 +125,7 @@ test.each([
   ["?region=DE&fields=chart", null],
   ["?region=DE&category=Music", null],
   ["?region=DE&language=de", null],
+  ["?region=DE&audience=kids", null],
   ["?region=DE&cursor=7-24", null],
 ])("%s is kept as a front page under %p", (search, name) => {
   expect(ask(read(search), frontPageName)).toEqual([name]);

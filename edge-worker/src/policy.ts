@@ -1,5 +1,11 @@
 import { unexpectedParameter } from "@trendvault/contract/http";
-import { answerSeconds, defaultWindow, isFromFuture, listLengths } from "@trendvault/contract/lists";
+import {
+  answerSeconds,
+  defaultWindow,
+  isFromFuture,
+  listLengths,
+  listName,
+} from "@trendvault/contract/lists";
 import { feedUrl, isEmbedUrl, oembedUrl, type PageQuery, pageUrl } from "@trendvault/contract/page";
 import {
   explainedIdAt,
@@ -183,9 +189,9 @@ function needsPublicUrl(path: string): boolean {
  */
 export function frontPageName(canonical: CanonicalRequest): string | null {
   if (canonical.query === null) return null;
-  const { region, window, category, language, fields, lang, limit, cursor } = canonical.query;
-  if ((category ?? language ?? fields ?? lang ?? cursor) !== undefined || limit !== listLengths.defaultPage)
-    return null;
+  const { region, window, fields, lang, limit, cursor } = canonical.query;
+  const isDefault = (fields ?? lang ?? cursor) === undefined && limit === listLengths.defaultPage;
+  if (!isDefault || listName(canonical.query) !== "") return null;
   if (/^\/o?embed/.test(canonical.target)) return null;
   return `${region}/${window}${isPage(canonical) ? "/page" : ""}`;
 }

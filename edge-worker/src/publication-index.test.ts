@@ -75,15 +75,17 @@ describe("where several writers share the regions, the list's own region decides
   });
 });
 
-describe("of the list of a language, the list's own region decides", () => {
+describe("of a list by kind, the list's own region decides", () => {
   const stated = readPublicationIndex(`{"generation":20,"oldest_generation":11,"categories":[],"regions":[
-    {"code":"DE","language_lists":["de","en"]},{"code":"FR","language_lists":[]},{"code":"PL"}]}`);
+    {"code":"DE","language_lists":["de","en"]},{"code":"FR","language_lists":[],"duration_lists":["short","long"]},{"code":"PL"}]}`);
   const cases: [string, Partial<TrendingQuery>, string | null][] = [
     ["one that has a list may be asked for", { language: "de" }, null],
     ["another may not", { language: "fr" }, "language: expected one of de, en"],
     ["nor in the newest generation", { language: "fr", cursor: "20-24" }, "language: expected one of de, en"],
     ["an older generation may have had it", { language: "fr", cursor: "19-24" }, null],
     ["another region's may not", { region: "FR", language: "de" }, "language: expected none"],
+    ["of another kind, too", { region: "FR", duration: "short" }, null],
+    ["but not where it has none", { region: "DE", duration: "short" }, "duration: expected none"],
     [
       "none is there where an older origin names none",
       { region: "PL", language: "de" },

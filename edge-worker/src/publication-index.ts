@@ -1,3 +1,4 @@
+import { type ListKind, listName } from "@trendvault/contract/lists";
 import { type ListRefusal, listRefusals, readCursor, type TrendingQuery } from "@trendvault/contract/queries";
 import { parseJson } from "./signed-answer.ts";
 
@@ -15,13 +16,12 @@ type PublicationIndex = {
   isOfOne: boolean;
 };
 
-/** `language_lists`: an origin of an earlier release has none. */
+/** Which lists there are by kind: an origin of an earlier release does not say it of all of them. */
 type PublishedRegion = {
   code: string;
   generation?: number | null;
   oldest_generation?: number | null;
-  language_lists?: string[];
-};
+} & { [Kind in `${ListKind}_lists`]?: string[] };
 
 /** How much larger the next number of a region may be: of the only writer, or of one of several (docs/operations/scale.md). */
 const steps = [1, 256];
@@ -33,7 +33,7 @@ export function readPublicationIndex(body: string, isOfOne = false): Publication
 
 /** Whether a list exists may depend on what is published: only its first page over all videos always does. */
 export function dependsOnPublications(query: TrendingQuery | null): query is TrendingQuery {
-  return query !== null && (query.cursor ?? query.category ?? query.language) !== undefined;
+  return query !== null && (query.cursor !== undefined || listName(query) !== "");
 }
 
 /**
@@ -53,7 +53,10 @@ export function findRefusal(
     return { refusal: listRefusals.generationGone(query), holds: isNext ? "not for long" : "now" };
   }
   if (generation < kept.newest) return null; // it may have had the list
-  const refusal = refuseCategory(query, index) ?? refuseLanguage(query, index);
+  const published = regionOf(query.region, index);
+  const refusal =
+    refuseCategory(query, index) ??
+    listRefusals.unlistedKind(query, (kind) => published?.[`${kind}_lists`] ?? []);
   return refusal && { refusal, holds: "now" };
 }
 
@@ -61,13 +64,6 @@ function refuseCategory({ category }: TrendingQuery, { categories }: Publication
   return category === undefined || categories.includes(category)
     ? null
     : listRefusals.unknownCategory(categories);
-}
-
-function refuseLanguage({ region, language }: TrendingQuery, index: PublicationIndex): ListRefusal | null {
-  const languages = regionOf(region, index)?.language_lists ?? [];
-  return language === undefined || languages.includes(language)
-    ? null
-    : listRefusals.unknownLanguage(languages);
 }
 
 function regionOf(region: string, { regions }: PublicationIndex): PublishedRegion | undefined {

@@ -22,6 +22,7 @@ test("lists that are served are added by region, list and page, once in a while 
   serve("region=GB&limit=10&cursor=7-20", 1);
   const longName = "ä".repeat(60);
   serve("region=DE&window=now&language=de&limit=10", 1);
+  serve("region=DE&window=now&audience=kids", 1);
   serve(`region=DE&window=now&category=${encodeURIComponent(longName)}`, 1);
   expect(pending).toHaveLength(1);
   await pending.pop();
@@ -48,6 +49,7 @@ test("lists that are served are added by region, list and page, once in a while 
         looks: [],
         served: [
           { window: "now", category: "#language:de", pages: [[0, 10, 1]] },
+          { window: "now", category: "#language:audience=kids", pages: [[0, 24, 1]] },
           { window: "now", category: expect.stringMatching(/^#.{22}$/), pages: [[0, 24, 1]] },
         ],
       },

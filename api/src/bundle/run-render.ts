@@ -7,7 +7,7 @@ import {
   BundleIndexWriter,
   encodeDocuments,
 } from "@trendvault/contract/bundle-file";
-import { listLengths, listName, windows } from "@trendvault/contract/lists";
+import { kindOf, type ListChoice, listLengths, listName, windows } from "@trendvault/contract/lists";
 import {
   type FeedForm,
   feedTypes,
@@ -471,7 +471,7 @@ const fixedTargets = [
   ...problemKinds.map(problemType),
 ];
 
-type List = Pick<TrendingQuery, "region" | "window" | "category" | "language">;
+type List = Pick<TrendingQuery, "region" | "window"> & ListChoice;
 
 /** Every list that there is; where a category has no videos, it is empty. */
 function* listsOf({ regions, choices }: Inventory): Generator<List> {
@@ -479,12 +479,12 @@ function* listsOf({ regions, choices }: Inventory): Generator<List> {
     for (const window of windows) {
       yield { region, window };
       for (const category of choices.categories) yield { region, window, category };
-      for (const language of choices.languagesIn(region)) yield { region, window, language };
+      for (const kind of choices.kindsIn(region)) yield { region, window, ...kind };
     }
   }
 }
 
-/** Each page of a list in every shape; those of people have the default length, and are not of a language. */
+/** Each page of a list in every shape; those of people have the default length, and are not by kind. */
 function* listDocuments(renderer: DocumentRenderer, list: List): Related {
   yield* documents(renderer, exportsOf(list));
   for (const limit of bundledLimits) {
@@ -496,7 +496,7 @@ function* listDocuments(renderer: DocumentRenderer, list: List): Related {
         renderer,
         fieldSets.map((fields) => trendingUrl({ ...query, fields })),
       );
-      if (list.language === undefined)
+      if (kindOf(list) === null)
         yield* documents(renderer, limit === listLengths.defaultPage ? pagesOf(query) : feedsOf(query));
       cursor = cursorOf(page);
       isLast = cursor === undefined;

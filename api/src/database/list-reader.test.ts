@@ -45,7 +45,7 @@ test(`every list is of one moment, whenever titles change while it is loaded (se
   }
 });
 
-test("the categories and languages of a generation that was loaded are those of all its lists", () => {
+test("the categories and kinds of a generation that was loaded are those of all its lists", () => {
   builder.publish([
     { region: "GB", videos: videos(3) },
     { region: "GB", window: "now", category: "music", videos: videos(2) },
@@ -53,6 +53,10 @@ test("the categories and languages of a generation that was loaded are those of 
     { region: "DE", window: "week", videos: videos(1) },
     { region: "DE", window: "week", category: "#language:de", videos: videos(1) },
     { region: "DE", window: "now", category: "#language:en", videos: videos(1) },
+    { region: "DE", window: "now", category: "#language:live=now", videos: videos(1) },
+    { region: "GB", window: "now", category: "#language:duration=short", videos: videos(1) },
+    { region: "GB", window: "now", category: "#language:duration=long", videos: videos(1) },
+    { region: "GB", window: "now", category: "#language:another=kind", videos: videos(1) },
   ]);
   const watcher = new GenerationWatcher(builder.path);
   const generation = newestOf(watcher);
@@ -61,8 +65,9 @@ test("the categories and languages of a generation that was loaded are those of 
   expect(loaded.isLoaded(generation)).toBeTrue();
   const choices = loaded.choicesOf(generation);
   expect([...choices.categories].sort()).toEqual(["music", "sport"]);
-  expect([...choices.languagesIn("DE")].sort()).toEqual(["de", "en"]);
-  expect([...choices.languagesIn("GB")]).toEqual([]);
+  expect(choices.listedIn("DE", "language")).toEqual(["de", "en"]);
+  expect([choices.listedIn("DE", "live"), choices.listedIn("GB", "live")]).toEqual([["now"], []]);
+  expect(choices.listedIn("GB", "duration")).toEqual(["long", "short"]);
   expect(choices).toEqual(new ListReader(watcher).choicesOf(generation));
   watcher.close();
 });

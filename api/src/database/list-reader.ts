@@ -1,4 +1,13 @@
-import { choiceOf, listLengths, listName, type Window, windows } from "@trendvault/contract/lists";
+import {
+  choiceOf,
+  kindOf,
+  type ListChoice,
+  type ListKind,
+  listLengths,
+  listName,
+  type Window,
+  windows,
+} from "@trendvault/contract/lists";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/queries";
 import { DatabaseUnreadable, RankingUnreadable } from "./database-files.ts";
 import type { GenerationWatcher } from "./generation-watcher.ts";
@@ -76,7 +85,7 @@ export class ListReader {
     return isWhole ? older : null;
   }
 
-  /** The categories and languages that have a list in a generation. @throws DatabaseUnreadable */
+  /** What has a list in a generation. @throws DatabaseUnreadable */
   choicesOf(generation: Generation): ListedChoices {
     const known = this.#choices.get(generation);
     if (known !== undefined) return known;
@@ -157,24 +166,26 @@ function isDeleted(id: number): DatabaseUnreadable {
   return new DatabaseUnreadable(`Generation ${id} was deleted while it is served`);
 }
 
-/** What there are lists of: categories in any region, and languages by region. */
+/** What there are lists of: categories in any region, and kinds by region. */
 export class ListedChoices {
   readonly categories = new Set<string>();
-  readonly #languages = new Map<string, Set<string>>();
+  readonly #kinds = new Map<string, Set<string>>();
 
   /** `name` is a list's name (contract/lists.ts). */
   add(region: string, name: string): void {
-    const { category, language } = choiceOf(name);
-    if (category !== undefined) this.categories.add(category);
-    if (language !== undefined) this.#languages.set(region, this.#ofRegion(region).add(language));
+    const choice = choiceOf(name);
+    if (choice.category !== undefined) this.categories.add(choice.category);
+    if (kindOf(choice) !== null)
+      this.#kinds.set(region, (this.#kinds.get(region) ?? new Set<string>()).add(name));
   }
 
-  /** The languages that have a list in a region. */
-  languagesIn(region: string): ReadonlySet<string> {
-    return this.#ofRegion(region);
+  /** What has a list by its kind in a region. */
+  kindsIn(region: string): ListChoice[] {
+    return [...(this.#kinds.get(region) ?? [])].sort().map(choiceOf);
   }
 
-  #ofRegion(region: string): Set<string> {
-    return this.#languages.get(region) ?? new Set();
+  /** The same of one kind: languages, for example. */
+  listedIn(region: string, kind: ListKind): string[] {
+    return this.kindsIn(region).flatMap((choice) => choice[kind] ?? []);
   }
 }

@@ -1,3 +1,4 @@
+import { kindOf } from "@trendvault/contract/lists";
 import {
   listRefusals,
   missing,
@@ -67,17 +68,14 @@ export function readTrending(
   return new TokenContent(inToken, body, () => writePage(query, list, linkOf));
 }
 
-function refuseUnlisted(
-  { region, category, language }: TrendingQuery,
-  choices: () => ListedChoices,
-): Refusal | null {
+function refuseUnlisted(query: TrendingQuery, choices: () => ListedChoices): Refusal | null {
+  const { region, category } = query;
   if (category !== undefined) {
     const { categories } = choices();
     return categories.has(category) ? null : Refusal.of(listRefusals.unknownCategory(categories));
   }
-  if (language === undefined) return null;
-  const languages = choices().languagesIn(region);
-  return languages.has(language) ? null : Refusal.of(listRefusals.unknownLanguage(languages));
+  const refusal = listRefusals.unlistedKind(query, (kind) => choices().listedIn(region, kind));
+  return refusal && Refusal.of(refusal);
 }
 
 function sha256(text: string): string {
@@ -108,11 +106,12 @@ const noToken = '"token":""';
 
 function describePage(query: TrendingQuery, list: ListPage, linkOf: VideoLinks): AnyPage {
   const { generation } = list;
+  const by = kindOf(query);
   return {
     region: query.region,
     window: query.window,
     category: query.category ?? null,
-    ...(query.language !== undefined && { language: query.language }),
+    ...(by !== null && { [by.kind]: by.value }),
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
     previous_generated_at: formatTimeOrNull(generation.previousAt),

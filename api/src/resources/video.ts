@@ -1,4 +1,4 @@
-import { choiceOf } from "@trendvault/contract/lists";
+import { choiceOf, kindOf } from "@trendvault/contract/lists";
 import { videoPath } from "@trendvault/contract/paths";
 import { missing } from "@trendvault/contract/queries";
 import type { Video } from "@trendvault/contract/responses";
@@ -52,7 +52,7 @@ function describe(
   };
 }
 
-/** Nothing for the list of a language: whoever does not know those would take it for the one over all categories. */
+/** Nothing for a list by kind: whoever does not know those would take it for the one over all categories. */
 function describePlace({
   region,
   window,
@@ -62,8 +62,9 @@ function describePlace({
   placed_until: _,
   ...place
 }: VideoRecord["places"][number]): Video["trending"] {
-  const { category = null, language } = choiceOf(name);
-  return language === undefined
+  const choice = choiceOf(name);
+  const { category = null } = choice;
+  return kindOf(choice) === null
     ? [
         {
           ...{ region, window, category, ...place, score_unit: scoreUnitOf(look_weight) },

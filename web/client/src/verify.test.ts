@@ -253,6 +253,8 @@ test("the token of the list of a language is accepted with that language alone",
   for (const other of [
     all,
     { ...page, language: "en" },
+    { ...page, audience: "kids" },
+    { ...all, live: "now" },
     { ...page, category: "Music" },
     { ...all, category: "#language:de" },
   ]) {

@@ -5,6 +5,8 @@ import {
   defaultWindow,
   edgeLifetimes,
   isFromFuture,
+  type ListKind,
+  listKinds,
   listLengths,
 } from "@trendvault/contract/lists";
 import { paths } from "@trendvault/contract/paths";
@@ -200,10 +202,11 @@ async function isTokenOf(
   );
 }
 
-/** Null for a page that says that it is of both a category and a language. */
-async function nameInTokens({ category, language }: TrendingPage): Promise<string | null> {
-  if (category !== null && language !== undefined) return null;
+/** Null for a page that says that it is of a category and a kind, or of two. */
+async function nameInTokens({ category, ...page }: TrendingPage): Promise<string | null> {
+  const kinds = Object.keys(listKinds).filter((kind) => page[kind as ListKind] !== undefined);
+  if (kinds.length > (category === null ? 1 : 0)) return null;
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(category ?? ""));
-  const choice = { category: category ?? undefined, language };
+  const choice = { ...page, category: category ?? undefined };
   return tokenListName(choice, () => toBase64url(new Uint8Array(digest)));
 }

@@ -34,7 +34,7 @@ final readonly class ObservationParser
         ...self::SAID,
     ];
     private const int MOST_COUNTRIES = 300;
-    /** The lists of languages are called like this, so that no category may be. */
+    /** The lists by kind are called like this, so that no category may be. */
     public const string LANGUAGE_LISTS = '#language:';
     private const int MAX_CHANNEL_CHARACTERS = 200;
     /** Characters that need no escaping in a path (RFC 3986, section 3.3), and no `. ~ :` in front; openapi.json has the same. */

@@ -547,13 +547,11 @@ final readonly class Contender
         /** Without an observation when only the catalogue names it. */
         public Velocity $velocity,
         public array $counts,
-        /** BCP 47. */
-        public ?string $language = null,
+        /** As ListKinds::sql() gives them. */
+        public string $kinds = '',
         /** Whether it was taken down: then the model learns from its impressions all the same, and no list has it. */
         public bool $isRemoved = false,
         public ?Ruling $ruling = null,
-        /** Whether no impression of it is counted. */
-        public bool $isForKids = false,
     ) {}
 
     public function isCounted(): bool

@@ -77,12 +77,12 @@ final class RankedLists
         string $videoId,
         string $channel,
         ?string $category,
-        ?string $language,
+        string $kinds,
         ?int $publishedAt,
         Velocity $velocity,
         ?Ruling $ruling = null,
     ): void {
-        foreach ($this->listsOf($region)->targetsFor($category, $language)->byWindow as [$window, $lists]) {
+        foreach ($this->listsOf($region)->targetsFor($category, $kinds)->byWindow as [$window, $lists]) {
             $score =
                 ($ruling->factor ?? 1.0) *
                 Forecast::expectedViews($velocity, $publishedAt, $window, $this->now);
@@ -154,7 +154,7 @@ final class RankedLists
             if ($contender->isRemoved) {
                 continue;
             }
-            $targets = $lists->targetsFor($contender->category, $contender->language);
+            $targets = $lists->targetsFor($contender->category, $contender->kinds);
             $rate = $model->rate($index);
             $this->keepPinned($region, $contender, $rate, $model);
             self::offerTo($targets, $contender, $rate, $model, $share > 0.0);
@@ -180,7 +180,7 @@ final class RankedLists
             ];
         }
         foreach ($unknown as $contender) {
-            $targets = $lists->targetsFor($contender->category, $contender->language);
+            $targets = $lists->targetsFor($contender->category, $contender->kinds);
             if (isset($this->pinned["$region#$contender->videoId"])) {
                 $this->keepPinned($region, $contender, $model->rateOfUnknown($contender), $model);
             }
@@ -209,7 +209,7 @@ final class RankedLists
         bool $isTried,
     ): ?string {
         // What is to count less is not put higher to learn of it, nor is that of which nothing can be learned.
-        $isTried = $isTried && $contender->ruling === null && !$contender->isForKids;
+        $isTried = $isTried && $contender->ruling === null && !ListKinds::areForKids($contender->kinds);
         $isAdmitted = false;
         $isClosed = true;
         $upper = $isTried ? $rate->upper() : 0.0;
@@ -323,13 +323,13 @@ final class RankedLists
                 $this->later[$region]();
             }
             $lists = $this->listsOf($region);
-            foreach ($lists->published() as [$window, $name, $list]) {
+            foreach ($lists->published() as [$window, $name, $list, $size]) {
                 yield new RankedList(
                     $region,
                     $window,
                     $name,
                     $list->ranked($window, $this->trials[$region] ?? null),
-                    $list->size,
+                    $size,
                     $this->placements($region, $window, $name),
                 );
             }

@@ -170,21 +170,21 @@ final readonly class RankingPublisher
  * Which videos may rank in which region. Removed ones are noted in the lists.
  *
  * @type Video = array{
- *   video_id: string, channel: string, category: ?string, language: ?string, made_for_kids: ?int, published_at: ?int, held_because: ?string,
+ *   video_id: string, channel: string, category: ?string, kinds: string, published_at: ?int, held_because: ?string,
  *   available_from: ?int, available_until: ?int, countries: ?string, ...
  * }
  * @type Counted = array{
- *   video_id: string, channel: string, category: ?string, language: ?string, made_for_kids: ?int, published_at: ?int, region: string, held_because: ?string,
+ *   video_id: string, channel: string, category: ?string, kinds: string, published_at: ?int, region: string, held_because: ?string,
  *   available_from: ?int, available_until: ?int, countries: ?string,
  *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int, views_per_hour: float,
  *   rated_at: float, previous_views_per_hour: ?float, levels: ?string,
  * } a row of COUNTED
  * @type Announced = array{
- *   video_id: string, channel: string, category: ?string, language: ?string, made_for_kids: ?int, published_at: ?int, first_seen_at: int,
+ *   video_id: string, channel: string, category: ?string, kinds: string, published_at: ?int, first_seen_at: int,
  *   held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string,
  * } a row of ANNOUNCED
  * @type Seen = array{
- *   video_id: string, channel: string, category: ?string, language: ?string, made_for_kids: ?int, published_at: ?int, first_seen_at: int,
+ *   video_id: string, channel: string, category: ?string, kinds: string, published_at: ?int, first_seen_at: int,
  *   held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string,
  *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int, views_per_hour: float,
  *   rated_at: float, previous_views_per_hour: ?float, levels: ?string,
@@ -199,21 +199,20 @@ final class RankableVideos
      * with most views an hour. What only the catalogue names needs none.
      */
     public const int MOST_COUNTED = 250_000;
-    /** What is read, and of which rows: between them stands what rules need. */
+    /** What is read, and of which rows: between them stands what lists by kind and rules need. */
     private const array COUNTED = [
-        'SELECT y.region, y.video_id, v.channel, v.category, v.language, v.made_for_kids, v.published_at, ' .
+        'SELECT y.region, y.video_id, v.channel, v.category, v.published_at, ' .
         Restrictions::COLUMNS .
         ', ' .
         Velocity::COLUMNS,
         ' FROM velocity AS y JOIN videos AS v ON v.id = y.video_id WHERE y.region IN (SELECT value FROM json_each(?))',
     ];
     private const array ANNOUNCED = [
-        'SELECT c.video_id, v.channel, v.category, v.language, v.made_for_kids, v.published_at, v.first_seen_at, ' .
-        Restrictions::COLUMNS,
+        'SELECT c.video_id, v.channel, v.category, v.published_at, v.first_seen_at, ' . Restrictions::COLUMNS,
         ' FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id WHERE c.region = ?',
     ];
     private const string SEEN =
-        'SELECT v.id AS video_id, v.channel, v.category, v.language, v.made_for_kids, v.published_at, v.first_seen_at, ' .
+        "SELECT v.id AS video_id, v.channel, v.category, '' AS kinds, v.published_at, v.first_seen_at, " .
         Restrictions::COLUMNS .
         ', ' .
         Velocity::COLUMNS .
@@ -274,7 +273,7 @@ final class RankableVideos
                 $row['video_id'],
                 $row['channel'],
                 $row['category'],
-                $row['language'],
+                $row['kinds'],
                 $row['published_at'],
                 Velocity::fromRow($row, $this->now),
                 $ruling,
@@ -387,7 +386,7 @@ final class RankableVideos
      */
     private function counted(array $regions, string $order): Generator
     {
-        $query = $this->database->each($this->withRules(self::COUNTED) . $order, [
+        $query = $this->database->each($this->complete(self::COUNTED) . $order, [
             json_encode(array_values($regions), JSON_THROW_ON_ERROR),
         ]);
         foreach ($regions === [] ? [] : $query as $row) {
@@ -414,7 +413,7 @@ final class RankableVideos
     {
         $last = null;
         foreach (
-            $this->database->each($this->withRules(self::ANNOUNCED) . $condition, [$region, ...$values])
+            $this->database->each($this->complete(self::ANNOUNCED) . $condition, [$region, ...$values])
             as $row
         ) {
             /** @var Announced $row */
@@ -432,10 +431,10 @@ final class RankableVideos
         }
     }
 
-    /** @param array{string, string} $query */
-    private function withRules(array $query): string
+    /** @param array{string, string} $query as COUNTED */
+    private function complete(array $query): string
     {
-        return implode($this->rules?->columns() ?? '', $query);
+        return implode(', ' . ListKinds::sql($this->now) . ($this->rules?->columns() ?? ''), $query);
     }
 
     /**
@@ -479,10 +478,9 @@ final class RankableVideos
             $row['published_at'],
             $velocity,
             $counts,
-            $row['language'],
+            $row['kinds'],
             $isRemoved || $ruling?->factor === 0.0,
             $ruling,
-            $row['made_for_kids'] === 1,
         );
     }
 }

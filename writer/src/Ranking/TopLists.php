@@ -7,20 +7,23 @@ namespace TrendVault\Writer\Ranking;
 use Generator;
 use TrendVault\Writer\Observations\ObservationParser;
 
-/** The lists of a region by window and name: '' for all videos, a category, or ListLanguage::listName. */
+/** The lists of a region by window and name: '' for all videos, a category, or as ListKinds names it. */
 final class TopLists
 {
     private const string ALL_VIDEOS = '';
     private const int MAX_RANKS = 500;
     /** Of the list of a language, too. */
     private const int MAX_RANKS_OF_CATEGORY = 100;
+    /** Of a list by another kind. All of these together have at most this part of the ranks of the other lists. */
+    private const int MAX_RANKS_OF_KIND = 48;
+    private const int PART_OF_KINDS = 10;
 
     /** @var array<string, array<array-key, TopList>> by window and name, of which PHP makes a number where it can */
     private array $lists = [];
-    /** @var array<string, array<string, ListTargets>> by category and language */
+    /** @var array<string, array<string, ListTargets>> by category, and by names of lists by kind */
     private array $targets = [];
-    /** @var array<string, string> by tag; '' for one that has no list */
-    private array $languages = [];
+    /** @var array<string, string> names of lists by kind with a space between, by what ListKinds::sql() gives */
+    private array $names = [];
 
     /** @param list<Window> $windows */
     public function __construct(
@@ -31,12 +34,12 @@ final class TopLists
     /**
      * The lists that a video may get into, which is counted.
      *
-     * @param ?string $tag of its language (BCP 47)
+     * @param string $kinds as ListKinds::sql() gives them
      */
-    public function targetsFor(?string $category, ?string $tag): ListTargets
+    public function targetsFor(?string $category, string $kinds): ListTargets
     {
-        $language = $tag === null ? '' : ($this->languages[$tag] ??= ListLanguage::of($tag) ?? '');
-        $targets = $this->targets[$category ?? ''][$language] ?? $this->addTargets($category, $language);
+        $names = $this->names[$kinds] ??= implode(' ', ListKinds::names($kinds));
+        $targets = $this->targets[$category ?? ''][$names] ?? $this->addTargets($category, $names);
         $targets->videos++;
 
         return $targets;
@@ -45,61 +48,73 @@ final class TopLists
     /** How many videos were counted. */
     public function videoCount(): int
     {
-        return array_sum($this->videosByLanguage());
+        $videos = 0;
+        foreach ($this->targets as $ofCategory) {
+            $videos += array_sum(array_column($ofCategory, 'videos'));
+        }
+
+        return $videos;
     }
 
-    /** @return Generator<array{Window, string, TopList}> in the order of window and name */
+    /** @return Generator<array{Window, string, TopList, int}> in the order of window and name, with the most ranks of each */
     public function published(): Generator
     {
         $unpublished = $this->unpublishedNames();
         foreach ($this->lists as $window => $lists) {
             ksort($lists, SORT_STRING);
-            foreach (array_diff_key($lists, $unpublished) as $name => $list) {
-                yield [Window::from($window), (string) $name, $list];
+            $published = array_diff_key($lists, $unpublished);
+            [$ranks, $kinds] = [0, 0];
+            foreach ($published as $name => $list) {
+                $isByKind = $list->size === self::MAX_RANKS_OF_KIND;
+                $ranks += $isByKind ? 0 : $list->length();
+                $kinds += (int) $isByKind;
+            }
+            foreach ($published as $name => $list) {
+                $isByKind = $list->size === self::MAX_RANKS_OF_KIND;
+                $most = $isByKind ? intdiv($ranks, self::PART_OF_KINDS * $kinds) : PHP_INT_MAX;
+                yield [Window::from($window), (string) $name, $list, min($list->size, $most)];
             }
         }
     }
 
-    private function addTargets(?string $category, string $language): ListTargets
+    /** @param string $names of lists by kind, with a space between */
+    private function addTargets(?string $category, string $names): ListTargets
     {
-        $names = array_filter(
-            [$category, $language === '' ? null : ListLanguage::listName($language)],
-            is_string(...),
-        );
+        $sizes = [];
+        if ($category !== null) {
+            $sizes[$category] = self::MAX_RANKS_OF_CATEGORY;
+        }
+        foreach (array_filter(explode(' ', $names)) as $name) {
+            $sizes[$name] = ListKinds::isLanguage($name)
+                ? self::MAX_RANKS_OF_CATEGORY
+                : self::MAX_RANKS_OF_KIND;
+        }
         $byWindow = [];
         foreach ($this->windows as $window) {
             $lists = &$this->lists[$window->value];
             $targets = [($lists[self::ALL_VIDEOS] ??= new TopList(self::MAX_RANKS, $this->channelLimit))];
-            foreach ($names as $name) {
-                $targets[] = $lists[$name] ??= new TopList(self::MAX_RANKS_OF_CATEGORY, $this->channelLimit);
+            foreach ($sizes as $name => $size) {
+                $targets[] = $lists[$name] ??= new TopList($size, $this->channelLimit);
             }
             $byWindow[] = [$window, $targets];
         }
 
-        return $this->targets[$category ?? ''][$language] = new ListTargets($byWindow);
+        return $this->targets[$category ?? ''][$names] = new ListTargets($byWindow);
     }
 
     /** @return array<string, int> as keys */
     private function unpublishedNames(): array
     {
-        $videos = $this->videosByLanguage();
-        unset($videos['']);
-        $unpublished = array_diff(array_keys($videos), ListLanguage::chosen($videos));
-
-        return array_flip(array_map(ListLanguage::listName(...), $unpublished));
-    }
-
-    /** @return array<string, int> how many were counted, '' for those without a list of their language */
-    private function videosByLanguage(): array
-    {
         $videos = [];
-        foreach ($this->targets as $languages) {
-            foreach ($languages as $language => $targets) {
-                $videos[$language] = ($videos[$language] ?? 0) + $targets->videos;
+        foreach ($this->targets as $ofCategory) {
+            foreach ($ofCategory as $names => $targets) {
+                foreach (array_filter(explode(' ', $names)) as $name) {
+                    $videos[$name] = ($videos[$name] ?? 0) + $targets->videos;
+                }
             }
         }
 
-        return $videos;
+        return array_flip(array_diff(array_keys($videos), ListKinds::chosen($videos)));
     }
 }
 
@@ -129,6 +144,12 @@ final class TopList
     private ?array $trialEnd = null;
 
     public function __construct(public readonly int $size, private readonly ChannelLimit $channelLimit) {}
+
+    /** How many ranks it has at least. */
+    public function length(): int
+    {
+        return min($this->size, count($this->candidates));
+    }
 
     /** False when such a candidate cannot get into the list. */
     public function admits(float $score, string $videoId, string $channel): bool
@@ -261,7 +282,7 @@ final class TopList
     }
 }
 
-/** The lists that videos of one region, category and language may get into. */
+/** The lists that videos of one region, category and kinds may get into. */
 final class ListTargets
 {
     /** How many such videos there are. */
@@ -276,44 +297,91 @@ final class ListTargets
     public function __construct(public readonly array $byWindow) {}
 }
 
-/** Which languages have lists of their own, and what these lists are called. */
-final readonly class ListLanguage
+/**
+ * Which lists there are by kind: a language, an audience, what is live, a length. Their names are those of
+ * contract/lists.ts: `#language:de`, and such as `#language:audience=kids`, which origins before schema 41 take for a
+ * language that nobody can ask for.
+ */
+final readonly class ListKinds
 {
     /** As many as the first ranks, in which channels are limited. */
     public const int LEAST_VIDEOS = ChannelLimit::WITHIN_RANKS;
-    public const int MOST_IN_REGION = 5;
+    public const int MOST_LANGUAGES = 5;
     /** ISO 639-2: undetermined, of no language, of several, of one without a code. */
     private const array NO_LANGUAGE = ['und', 'zxx', 'mul', 'mis'];
+    private const string KIDS = ' audience=kids';
 
     /**
-     * The primary subtag, in lower case: the range that takes the tag, however many subtags it has (RFC 4647, 3.3.1).
-     * Null for what no registered language has (RFC 5646, 2.2.1: these have 2 or 3 letters).
+     * SQL: of a row of videos v its language as a line says it, and the other kinds that it is of, for names().
      *
-     * @param ?string $tag BCP 47
+     * @param int $now UTC seconds
      */
-    public static function of(?string $tag): ?string
+    public static function sql(int $now): string
     {
-        return preg_match('/^([a-z]{2,3})(?:-|$)/iD', $tag ?? '', $match) === 1 &&
-            !in_array(strtolower($match[1]), self::NO_LANGUAGE, true)
-            ? strtolower($match[1])
-            : null;
-    }
+        $kids = self::KIDS;
 
-    public static function listName(string $language): string
-    {
-        return ObservationParser::LANGUAGE_LISTS . $language;
+        // The lengths are those of the parameter videoDuration of YouTube's search.
+        return <<<SQL
+        ifnull(v.language, '') || iif(v.made_for_kids = 1, '$kids', '') || CASE
+          WHEN v.live IN ('now', 'scheduled') AND v.live_until > $now THEN iif(v.live = 'now', ' live=now', '')
+          WHEN v.duration_seconds BETWEEN 1 AND 239 THEN ' duration=short'
+          WHEN v.duration_seconds > 1200 THEN ' duration=long' ELSE '' END AS kinds
+        SQL;
     }
 
     /**
-     * @param array<string, int> $videos how many a region has, by language
-     * @return list<string> those with the most, of which there are enough
+     * The names of the lists of a video.
+     *
+     * @param string $kinds as sql() gives them
+     * @return list<string>
+     */
+    public static function names(string $kinds): array
+    {
+        $parts = explode(' ', $kinds);
+        $parts[0] = self::language($parts[0]);
+
+        return array_map(
+            static fn(string $part): string => ObservationParser::LANGUAGE_LISTS . $part,
+            array_values(array_filter($parts)),
+        );
+    }
+
+    public static function areForKids(string $kinds): bool
+    {
+        return str_contains($kinds, self::KIDS);
+    }
+
+    public static function isLanguage(string $name): bool
+    {
+        return !str_contains($name, '=');
+    }
+
+    /**
+     * @param array<string, int> $videos how many a region has, by name of a list
+     * @return list<string> those of which there are enough: all, but of languages those with the most
      */
     public static function chosen(array $videos): array
     {
         $enough = array_filter($videos, static fn(int $count): bool => $count >= self::LEAST_VIDEOS);
         ksort($enough, SORT_STRING);
         arsort($enough, SORT_NUMERIC); // stable
+        $names = array_keys($enough);
+        $languages = array_values(array_filter($names, self::isLanguage(...)));
 
-        return array_slice(array_keys($enough), 0, self::MOST_IN_REGION);
+        return array_values(array_diff($names, array_slice($languages, self::MOST_LANGUAGES)));
+    }
+
+    /**
+     * The primary subtag, in lower case: the range that takes the tag, however many subtags it has (RFC 4647, 3.3.1).
+     * '' for what no registered language has (RFC 5646, 2.2.1: these have 2 or 3 letters).
+     *
+     * @param string $tag BCP 47
+     */
+    private static function language(string $tag): string
+    {
+        return preg_match('/^([a-z]{2,3})(?:-|$)/iD', $tag, $match) === 1 &&
+            !in_array(strtolower($match[1]), self::NO_LANGUAGE, true)
+            ? strtolower($match[1])
+            : '';
     }
 }

@@ -176,7 +176,7 @@ final class ManyVideosTest extends TestCase
                 $numbers->share() < 0.8 || $channel > 0 ? $publishedAt : null,
                 Velocity::none(self::NOON - 60),
                 [],
-                [null, 'de', 'en'][(int) (3 * $numbers->share())],
+                ['', 'de', 'en duration=long'][(int) (3 * $numbers->share())],
             );
         }
 

@@ -19,7 +19,8 @@ test("attributes name the list, in the order of its canonical address", () => {
   expect(read(attributes).path).toBe("/api/trending?region=PL&window=now&category=News+%26+Politics&limit=5");
 });
 
-test("an attribute names the language of the videos", () => {
+test("an attribute names the language of the videos, or what else they have a list by", () => {
+  expect(read({ duration: "long" }).path).toBe("/api/trending?duration=long&fields=chart&limit=10");
   expect(read({ language: "de", lang: "en" }).path).toBe("/api/trending?language=de&fields=chart&limit=10");
 });
 

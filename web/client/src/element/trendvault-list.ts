@@ -1,4 +1,4 @@
-import { defaultWindow } from "@trendvault/contract/lists";
+import { defaultWindow, listKinds } from "@trendvault/contract/lists";
 import type { Explanation, TrendingParameters } from "@trendvault/contract/responses";
 import type { Connection } from "../connection.ts";
 import { ProblemError, restartOf } from "../problem-error.ts";
@@ -27,7 +27,7 @@ type ListAttributes = {
   ownHost: string;
 };
 
-const parameters = ["region", "window", "category", "language", "fields", "limit"];
+const parameters = ["region", "window", "category", ...Object.keys(listKinds), "fields", "limit"];
 const defaults: Record<string, string> = { fields: "chart", limit: "10" };
 
 const observedAttributes = [...parameters, "lang", "src", "thumb-hosts", "report-url", "verify"];
@@ -373,6 +373,9 @@ export type ElementAttributes = {
   category?: string;
   /** Of the videos: the primary subtag (BCP 47); not beside `category`. */
   language?: string;
+  audience?: string;
+  live?: string;
+  duration?: string;
   limit?: number | string;
   fields?: TrendingParameters["fields"];
   /** A language of ours (BCP 47); else the region's. */

@@ -17,7 +17,7 @@ use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
 use TrendVault\Writer\Tests\Support\StoredObservations;
 
-final class LanguageListsTest extends TestCase
+final class ListKindsTest extends TestCase
 {
     private const int NOON = FixedClock::NOON;
 
@@ -103,6 +103,60 @@ final class LanguageListsTest extends TestCase
                 $this->ranks("#language:$language"),
                 Draws::hint(),
             );
+        }
+    }
+
+    #[Test]
+    public function what_is_for_kids_live_short_or_long_has_lists_with_at_most_a_tenth_of_the_ranks_of_the_others(): void
+    {
+        $random = Draws::randomizer();
+        for ($draws = Draws::count(usual: 6, long: 200); $draws > 0; $draws--) {
+            $this->setUp();
+            $kinds = ['audience=kids' => [], 'live=now' => [], 'duration=short' => [], 'duration=long' => []];
+            $many = $random->getInt(1, 8); // of so many videos, one is of a rare kind
+            $this->store(
+                array_map(
+                    static fn(int $video): Observation => StoredObservations::observation(
+                        "video-$video",
+                        views: $random->getInt(1, 100_000),
+                        category: ['Music', 'News', null][$random->getInt(0, 2)],
+                        language: self::drawTag($random),
+                    ),
+                    range(1, $random->getInt(50, 400)),
+                ),
+            );
+            foreach ($this->database->texts('SELECT id FROM videos') as $id) {
+                $isForKids = $random->getInt(1, $many) === 1;
+                $live =
+                    $random->getInt(1, $many) === 1
+                        ? ['now', 'scheduled', 'recorded'][$random->getInt(0, 2)]
+                        : null;
+                $end = self::NOON + [-1, 0, 1][$random->getInt(0, 2)];
+                $seconds = [null, 0, 1, 239, 240, 1200, 1201, 9000][$random->getInt(0, 7)];
+                $this->database->run(
+                    'UPDATE videos SET made_for_kids = ?, live = ?, live_until = ?, duration_seconds = ? WHERE id = ?',
+                    [$isForKids ? 1 : null, $live, $live === 'recorded' ? null : $end, $seconds, $id],
+                );
+                $isLive = in_array($live, ['now', 'scheduled'], true) && $end > self::NOON;
+                $kinds['audience=kids'][$id] = $isForKids;
+                $kinds['live=now'][$id] = $isLive && $live === 'now';
+                $kinds['duration=short'][$id] = !$isLive && $seconds >= 1 && $seconds < 240;
+                $kinds['duration=long'][$id] = !$isLive && $seconds > 1200;
+            }
+            $this->publish();
+            $listed = array_filter($kinds, static fn(array $isOf): bool => count(array_filter($isOf)) >= 24);
+            $others = (int) $this->database->number(
+                "SELECT count(*) FROM trending WHERE window = 'day' AND NOT category GLOB '#language:*=*'",
+            );
+            $most = min(48, intdiv($others, 10 * max(1, count($listed))));
+            foreach ($kinds as $kind => $isOf) {
+                $expected = array_filter($this->ranks(''), static fn(string $id): bool => $isOf[$id]);
+                self::assertSame(
+                    isset($listed[$kind]) ? array_slice(array_values($expected), 0, $most) : [],
+                    $this->ranks("#language:$kind"),
+                    "$kind, " . Draws::hint(),
+                );
+            }
         }
     }
 

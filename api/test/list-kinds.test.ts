@@ -14,6 +14,8 @@ const lists: ListSeed[] = [
   { region: "DE", category: "#language:de", videos: videos(60).slice(20) },
   { region: "DE", category: "#language:en", videos: videos(20) },
   { region: "GB", category: "#language:en", videos: videos(2) },
+  { region: "GB", category: "#language:audience=kids", videos: videos(30) },
+  { region: "GB", category: "#language:duration=short", videos: videos(48).slice(20) },
 ];
 
 const origin = (): Promise<TestOrigin> => openTestOrigin(builder.path);
@@ -29,6 +31,19 @@ test("a list of a language says which, and its token names it", async () => {
   expect(claims.sub).toBe("DE/day/#language:de/1/0+24");
 });
 
+test("so does a list by another kind, whose pages follow", async () => {
+  builder.publish(lists);
+  const opened = await origin();
+  const page = await read(opened, "/api/trending?duration=short&region=GB");
+  expect(page).toMatchObject({ category: null, duration: "short", count: 24, total: 28 });
+  expect(page.items[0]).toMatchObject({ id: "video21", rank: 1 });
+  const claims = JSON.parse(Buffer.from(page.token.split(".")[1], "base64url").toString());
+  expect(claims.sub).toBe("GB/day/#language:duration=short/1/0+24");
+  expect(page.next).toBe("/api/trending?region=GB&duration=short&cursor=1-24");
+  expect(await read(opened, page.next)).toMatchObject({ duration: "short", count: 4, next: null });
+  expect(await read(opened, "/api/trending?region=GB&audience=kids")).toMatchObject({ audience: "kids" });
+});
+
 test("its pages follow, in every shape, and other lists do not say a language", async () => {
   builder.publish(lists);
   const opened = await origin();
@@ -41,7 +56,7 @@ test("its pages follow, in every shape, and other lists do not say a language", 
   }
 });
 
-test("a language without a list in that region is refused with those that have one", async () => {
+test("a kind without a list in that region is refused with those that have one", async () => {
   builder.publish(lists);
   const opened = await origin();
   for (const [query, detail] of [
@@ -55,6 +70,16 @@ test("a language without a list in that region is refused with those that have o
     expect([query, response.status]).toEqual([query, 400]);
     expect(JSON.parse(await response.text()).invalid).toEqual([{ name: "language", detail }]);
   }
+  for (const [query, name, detail] of [
+    ["region=GB&duration=long", "duration", "expected one of short"],
+    ["region=GB&live=now", "live", "expected none"],
+    ["region=DE&audience=kids", "audience", "expected none"],
+    ["region=GB&audience=kids&duration=short", "duration", "expected without audience"],
+    ["region=GB&audience=adults", "audience", "expected one of kids"],
+  ]) {
+    const response = await opened.ask(`/api/trending?${query}`);
+    expect(JSON.parse(await response.text()).invalid).toEqual([{ name, detail }]);
+  }
 });
 
 test("the name of a language's list is no category", async () => {
@@ -65,16 +90,22 @@ test("the name of a language's list is no category", async () => {
     expect(response.status).toBe(400);
   }
   expect((await read(opened, "/api/regions")).categories).toEqual(["Music"]);
-  expect(await (await opened.ask("/?region=DE")).text()).not.toContain("#language");
+  for (const region of ["DE", "GB"])
+    expect(await (await opened.ask(`/?region=${region}`)).text()).not.toContain("#language");
 });
 
-test("each region says which languages have a list", async () => {
+test("each region says which languages and other kinds have a list", async () => {
   builder.publish(lists);
   const { regions } = await read(await origin(), "/api/regions");
   const languages = Object.fromEntries(
     regions.map(({ code, language_lists }: Record<string, unknown>) => [code, language_lists]),
   );
   expect(languages).toMatchObject({ DE: ["de", "en"], GB: ["en"], FR: [] });
+  expect(regions.find(({ code }: { code: string }) => code === "GB")).toMatchObject({
+    audience_lists: ["kids"],
+    live_lists: [],
+    duration_lists: ["short"],
+  });
 });
 
 test("a cursor goes on in the list of a language that has none any more", async () => {
