@@ -2,7 +2,7 @@ const shortestPauseMs = 1; // a collection of what builds leave behind takes mor
 const usualLongestPauseMs = 20; // a build that took longer has waited for others
 
 type Options = {
-  yieldTurn?: EventLoopYield;
+  yieldTurn?: () => Promise<void>;
   pause?: (milliseconds: number) => Promise<void>;
   longestPauseMs?: number | undefined;
 };
@@ -14,7 +14,7 @@ type Options = {
  */
 export class BuildQueue {
   readonly #capacity: number;
-  readonly #yieldTurn: EventLoopYield;
+  readonly #yieldTurn: () => Promise<void>;
   readonly #pause: NonNullable<Options["pause"]>;
   readonly #longestPauseMs: number;
   readonly #waiting = new Map<string, { run: () => Promise<void>; result: Promise<unknown> }>();
@@ -90,6 +90,6 @@ export class BuildBudget {
 }
 
 /** Resolves once the event loop has looked at its sockets. */
-export type EventLoopYield = () => Promise<void>;
-
-export const yieldToEventLoop: EventLoopYield = () => new Promise((resolve) => setImmediate(resolve));
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -4,7 +4,7 @@ import { DatabaseUnreadable } from "../database/database-files.ts";
 import type { Generation } from "../database/store.ts";
 import { type Body, type Content, digestOf, Refusal, type Resource } from "../resources/resource.ts";
 import type { SigningKeys } from "../signing.ts";
-import { type EventLoopYield, yieldToEventLoop } from "./build-queue.ts";
+import { yieldToEventLoop } from "./build-queue.ts";
 import type { Counters } from "./counters.ts";
 import {
   type Compression,
@@ -113,7 +113,7 @@ const emptySet: RepresentationSet = {
 type BuilderOptions = {
   factory: RepresentationFactory;
   onBuilt: (seconds: number) => void;
-  yieldTurn?: EventLoopYield;
+  yieldTurn?: () => Promise<void>;
 };
 
 /** A body, and the fields that are signed with it. */
@@ -127,7 +127,7 @@ export class Builder {
   readonly #keys: SigningKeys;
   readonly #factory: RepresentationFactory;
   readonly #onBuilt: (seconds: number) => void;
-  readonly #yieldTurn: EventLoopYield;
+  readonly #yieldTurn: () => Promise<void>;
 
   /** `onBuilt` is called with the time that every build took, what it waited for included. */
   constructor(keys: SigningKeys, { factory, onBuilt, yieldTurn = yieldToEventLoop }: BuilderOptions) {

@@ -11,7 +11,6 @@ import {
 } from "@trendvault/contract/signature-base";
 import { type Body, digestOf, jsonBody, notStoredFields, type Refusal } from "../resources/resource.ts";
 import type { SigningKeys } from "../signing.ts";
-import type { EventLoopYield } from "./build-queue.ts";
 
 /** Bytes that a key has to sign. */
 type SigningRequest = { purpose: AnswerKeyPurpose; bytes: Uint8Array<ArrayBuffer> };
@@ -26,7 +25,7 @@ export const endOfStep = Symbol("end of step");
  */
 export type SignedBuild<T> = Generator<SigningRequest | CodingRequest | typeof endOfStep, T, Signature>;
 
-type Finishing = { keys: SigningKeys; yieldTurn: EventLoopYield };
+type Finishing = { keys: SigningKeys; yieldTurn: () => Promise<void> };
 
 /** A step a turn of the event loop; signs, and codes what is long, in another thread. */
 export async function finish<T>(build: SignedBuild<T>, { keys, yieldTurn }: Finishing): Promise<T> {
