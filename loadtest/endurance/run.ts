@@ -6,7 +6,9 @@ import { visitorHeaders } from "../../tools/up/visitors.ts";
 import { createVerifier } from "../../web/client/src/verify.ts";
 import { drawClockStep, noticeMs, type Part } from "./clocks.ts";
 import { Figures, judgeRun, Outages, type Sample, type Site, StaleServing, sumOf } from "./figures.ts";
-import { type EnduranceSystem, observedRegions, startSystem } from "./system.ts";
+import { observedRegions, startSystem } from "./system.ts";
+
+type EnduranceSystem = Awaited<ReturnType<typeof startSystem>>;
 
 const sampleSeconds = 5;
 const interruptedCode = 130;

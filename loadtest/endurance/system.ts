@@ -14,8 +14,6 @@ const root = resolve(import.meta.dir, "../..");
 const diskMegabytes = 512;
 const workers = 2;
 
-export type EnduranceSystem = Awaited<ReturnType<typeof startSystem>>;
-
 /**
  * Fills a database and starts writer, origin and edge over it. It lies on a disk of its own where this user may mount one:
  * `disk` is null elsewhere, and so is `clocks` where none can be moved. @throws Error when something does not start
