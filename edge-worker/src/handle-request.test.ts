@@ -31,7 +31,7 @@ function respond(response: StoredResponse, options: Options = {}): Promise<Respo
   } = options;
   const headers: Record<string, string> = ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch };
   const url = new URL(`https://site.example${regionFromCountry ? "/api/trending" : target}`);
-  const request = new Request(url, { method, headers });
+  const request = new Request(url.href, { method, headers });
   const read = async () => ({ kind: "response", response, cacheStatus });
   const cache = { read, clock: () => now } as unknown as ReadThroughCache;
   return handleRequest(request, url, { context: {} as RequestContext, cache, views: null });
