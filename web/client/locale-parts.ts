@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { RegionTable } from "@trendvault/contract/regions";
 import type { BunPlugin } from "bun";
-import { listWords, type Messages } from "./src/view/locales/locale.ts";
+import { listWords, type Messages, wordsOfPage } from "./src/view/locales/locale.ts";
 
 /**
  * Makes two scripts of a language's file: `de.json?list` has what a list needs at once, `de.json?page` the rest, without
- * what only the origin writes.
+ * what only the origin writes; and of the regions what browsers use: they name them by Intl.
  */
 export const localeParts: BunPlugin = {
   name: "locale parts",
@@ -16,13 +17,22 @@ export const localeParts: BunPlugin = {
     }));
     build.onLoad({ filter: /./, namespace: "locale" }, ({ path }) => {
       const [file = "", part] = path.split("?");
-      const words = JSON.parse(readFileSync(file, "utf8")) as Messages;
+      const words = wordsOfPage(JSON.parse(readFileSync(file, "utf8")) as Messages);
       const isOfList = new Set<string>(listWords);
-      const chosen = Object.entries(words).filter(([name]) =>
-        part === "list" ? isOfList.has(name) : !isOfList.has(name) && !/^(about|source)[A-Z]/.test(name),
-      );
-      // A module of JSON would export each word by its name, too.
-      return { contents: `export default ${JSON.stringify(Object.fromEntries(chosen))}`, loader: "js" };
+      const chosen = Object.entries(words).filter(([name]) => isOfList.has(name) === (part === "list"));
+      return moduleOf(Object.fromEntries(chosen));
+    });
+    build.onLoad({ filter: /\/db\/regions\.json$/ }, ({ path }) => {
+      const { default: code, regions } = JSON.parse(readFileSync(path, "utf8")) as RegionTable;
+      return moduleOf({
+        default: code,
+        regions: regions.map(({ code, languages }) => ({ code, languages })),
+      });
     });
   },
 };
+
+// A module of JSON would export each member by its name, too.
+function moduleOf(value: object) {
+  return { contents: `export default ${JSON.stringify(value)}`, loader: "js" } as const;
+}

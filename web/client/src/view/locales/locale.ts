@@ -1,4 +1,4 @@
-import { findPageLanguage, type PageLanguage } from "@trendvault/contract/page";
+import { type PageLanguage, pageLanguages } from "@trendvault/contract/page";
 import type en from "./en.json";
 
 /**
@@ -25,6 +25,12 @@ type AboutWord = Extract<keyof Messages, `about${string}` | `source${string}`>;
 
 /** Those that browsers load: of a list, of a page, and of why a video is where it is. */
 export type PageMessages = Omit<Messages, AboutWord>;
+
+/** Leaves out what browsers do not load. */
+export function wordsOfPage<Words extends PageMessages>(messages: Words): Omit<Words, AboutWord> {
+  const words = Object.entries(messages).filter(([name]) => !/^(about|source)[A-Z]/.test(name));
+  return Object.fromEntries(words) as Omit<Words, AboutWord>;
+}
 
 /** What a window of so many hours is called. */
 export function nameWindow(
@@ -124,9 +130,9 @@ export function formatsOf(language: string): Formats {
   return formats;
 }
 
-/** A language (BCP 47), if there are messages in it; else English. */
+/** A language (BCP 47), if it is built in; else English. */
 export function languageOf(wanted: string): PageLanguage {
-  return findPageLanguage(wanted) ?? "en";
+  return pageLanguages.find((language) => language === wanted) ?? "en";
 }
 
 /** The language that most people of a country are likely to read (CLDR): the element does not know a site's own regions. */
