@@ -18,6 +18,7 @@ const lazyModules = [
   "resources/page-writers.ts",
   "resources/openapi.ts",
   "process/request-tracing.ts",
+  "../../web/client/src/view/locales/all.ts",
 ];
 
 const { values } = parseArgs({ options: { outdir: { type: "string" } } });

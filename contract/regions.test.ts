@@ -139,6 +139,17 @@ describe("a region table", () => {
   }, 1_200_000); // only a fault takes so long, on a busy machine
 });
 
+test.each([
+  [{ he: "words/he.json", haw: "haw.json" }, ""],
+  [["he"], 'languages: expected an object like {"he": "he.json"}'],
+  [{ "zh-Hant": "zh.json" }, "languages.zh-Hant: expected a tag of two or three small letters"],
+  [{ he: 1 }, "languages.he: expected a tag of two or three small letters, and the path of a file of words"],
+])("the languages %p of a region table: %s", (languages, expected) => {
+  const table = { ...three, languages };
+  expect(faultsOf(JSON.stringify(table)).join()).toStartWith(expected);
+  expect(allows(table)).toBe(expected === "");
+});
+
 describe("the site of a region table", () => {
   const read = (site: unknown) => readRegionTable(JSON.stringify({ site }));
 

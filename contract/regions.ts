@@ -61,6 +61,11 @@ export type RegionTable = {
   channel_limit?: { videos: number; within_ranks: number };
   regions: readonly Region[];
   site?: Site;
+  /**
+   * Languages of the page that are not built in, by tag: the path of a file of words, or the words, which a program that
+   * shows them puts in its place.
+   */
+  languages?: Readonly<Record<string, unknown>> | undefined;
 };
 
 /** What a site says of itself: the member `site` of that file. */
@@ -132,8 +137,9 @@ function parse(text: string): unknown {
 function faultsOf(table: unknown): string[] {
   if (table === undefined) return ["expected JSON"];
   if (!isObject(table)) return ['expected an object with "default" and "regions"'];
-  const { default: code, channel_limit: limit, regions, site } = table;
-  const faults = unknownKeys(table, ["$schema", "default", "channel_limit", "regions", "site"], "");
+  const { default: code, channel_limit: limit, regions, site, languages = {} } = table;
+  const known = ["$schema", "default", "channel_limit", "regions", "site", "languages"];
+  const faults = [...unknownKeys(table, known, ""), ...languagesFaults(languages)];
   if (site !== undefined) faults.push(...siteFaults(site));
   const isBuiltIn = code === undefined && regions === undefined;
   if (!isBuiltIn && !isCode(code)) faults.push("default: expected the code of one of the regions, like GB");
@@ -144,6 +150,18 @@ function faultsOf(table: unknown): string[] {
   if (isBuiltIn) return faults;
   faults.push(...listFaults(regions));
   return faults.length > 0 ? faults : relationFaults(table as RegionTable);
+}
+
+/** Their files are looked at where they are read: web/client/src/view/locales/all.ts. */
+function languagesFaults(languages: unknown): string[] {
+  if (!isObject(languages)) return ['languages: expected an object like {"he": "he.json"}'];
+  const bad = Object.entries(languages).filter(
+    ([tag, words]) => !/^[a-z]{2,3}$/.test(tag) || !(isObject(words) || typeof words === "string"),
+  );
+  return bad.map(
+    ([tag]) =>
+      `languages.${tag}: expected a tag of two or three small letters, and the path of a file of words`,
+  );
 }
 
 function listFaults(regions: unknown): string[] {

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -36,8 +37,43 @@ export function readKeyFiles(env: Environment): KeyFiles {
   const { REGIONS_FILE: regions } = env;
   delete values.REGIONS_FILE;
   if (regions !== undefined)
-    replace("REGIONS_TABLE", { from: "REGIONS_FILE", read: () => readSettingFile(regions) });
+    replace("REGIONS_TABLE", { from: "REGIONS_FILE", read: () => readRegionsFile(regions) });
   return { values, count, failures };
+}
+
+/** The text of the file of the regions, with the words of its languages in the place of their paths. */
+function readRegionsFile(path: string): string {
+  const text = readSettingFile(path);
+  const table = parse(text);
+  if (!table?.languages) return text;
+  const all =
+    require("../../web/client/src/view/locales/all.ts") as typeof import("../../web/client/src/view/locales/all.ts");
+  const faults: string[] = [];
+  const languages = Object.entries(table.languages).map(([tag, file]) => {
+    const words = typeof file === "string" ? resolve(dirname(path), file) : "";
+    try {
+      return [tag, all.readMessages(readSettingFile(words), tag)];
+    } catch (error) {
+      const { message } = error as Error;
+      faults.push(...message.split("\n").map((fault) => `languages.${tag} (${words}): ${fault}`));
+      return [tag, {}];
+    }
+  });
+  if (faults.length > 0) throw new Error(faults.join("; "));
+  const whole = JSON.stringify({ ...table, languages: Object.fromEntries(languages) });
+  if (Buffer.byteLength(whole) <= mostBytes) return whole;
+  throw new Error(`${path} has more than ${mostBytes} bytes with its languages`);
+}
+
+const mostBytes = 120_000; // workers get it in their environment, where Linux allows a variable 128 KB
+
+/** Null for what is no object: whoever uses the text says what is wrong with it. */
+function parse(text: string): { languages?: object } | null {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return null;
+  }
 }
 
 /** A secret, or the text of the file that `file:PATH` names. @throws Error that has no part of it */

@@ -191,7 +191,11 @@ final readonly class RegionTable
             return ['expected an object with "default" and "regions"'];
         }
         $regions = $table->regions ?? null;
-        $faults = self::unknownKeys($table, ['$schema', 'default', 'channel_limit', 'regions', 'site'], '');
+        $faults = self::unknownKeys(
+            $table,
+            ['$schema', 'default', 'channel_limit', 'regions', 'site', 'languages'],
+            '',
+        );
         if (property_exists($table, 'site')) {
             $site = $table->site;
             $faults = [...$faults, ...SiteCheck::faults($site)];

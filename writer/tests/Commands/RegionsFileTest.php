@@ -67,7 +67,7 @@ final class RegionsFileTest extends TestCase
     public function a_file_of_the_site_alone_leaves_the_built_in_regions(): void
     {
         $table = RegionTable::read(
-            '{"channel_limit": {"videos": 1, "within_ranks": 2}, "site": {"name": "Kanal"}}',
+            '{"channel_limit": {"videos": 1, "within_ranks": 2}, "site": {"name": "Kanal"}, "languages": {"he": "he.json"}}',
         );
         $builtIn = RegionTable::read((string) file_get_contents(__DIR__ . '/../../../db/regions.json'));
 

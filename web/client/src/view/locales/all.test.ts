@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { mainLanguage, pageLanguages } from "@trendvault/contract/page";
 import { regionCodes } from "@trendvault/contract/regions";
 import { IntlMessageFormat } from "intl-messageformat";
-import { allMessages } from "./all.ts";
+import { allMessages, readMessages } from "./all.ts";
 import { fill, formatsOf, languageOf, likelyLanguage } from "./locale.ts";
 
 const numbers = { videos: 3, ranks: 24, rank: 1, total: 2, rate: 1 };
@@ -68,6 +68,44 @@ test("every language has the arguments of each English message, and its words fo
     }
     for (const category of categories) expect(allMessages[language].categories[category ?? ""]).toBeString();
   }
+});
+
+test("a file of an operator's language has English words for those that it lacks, and forms of its own plurals", () => {
+  const expected = "{window}: {n, plural, one {צפייה אחת} two {שתי צפיות} other {# צפיות}}";
+  const read = readMessages(JSON.stringify({ dir: "rtl", expected, categories: { Music: "מוזיקה" } }), "he");
+  const { expected: _, ...english } = allMessages.en;
+  expect(read).toEqual({ ...english, dir: "rtl", expected, categories: { Music: "מוזיקה" } });
+  for (const words of Object.values(allMessages)) // in the same form; Welsh has each form of plurals
+    expect(readMessages(JSON.stringify(words), "cy")).toEqual(words);
+  const said = [1, 2, 30].map((n) => fill(expected, { window: "-", n }, formatsOf("he")));
+  expect(said).toEqual(["-: צפייה אחת", "-: שתי צפיות", "-: 30 צפיות"]);
+});
+
+test.each([
+  ["he", "{", 'expected JSON: an object with "dir" and words, like en.json'],
+  ["he", {}, "dir: expected ltr or rtl"],
+  ["de", { dir: "ltr" }, "de is built in: expected another"],
+  ["xq", { dir: "ltr" }, "expected a language whose numbers are known (CLDR), which xq is not"],
+  ["he", { dir: "rtl", trendings: "x" }, "trendings: unknown, expected the name of a word of en.json"],
+  ["he", { dir: "rtl", constructor: "x" }, "constructor: unknown, expected the name of a word of en.json"],
+  ["he", { dir: "rtl", more: "<b>עוד</b>" }, "more: expected a text of 1 to 500 characters, without markup"],
+  ["he", { dir: "rtl", more: "\u202eעוד" }, "more: expected a text of 1 to 500 characters"],
+  ["he", { dir: "rtl", more: 7 }, "more: expected a text of 1 to 500 characters"],
+  [
+    "he",
+    { dir: "rtl", categories: { Music: "" } },
+    "categories.Music: expected a text of 1 to 500 characters",
+  ],
+  ["he", { dir: "rtl", up: "עלה" }, "up: expected the arguments of “up {n}”"],
+  ["he", { dir: "rtl", up: "עלה {n} {m}" }, "up: expected the arguments of “up {n}”"],
+  ["he", { dir: "rtl", up: "עלה {n" }, "up: expected the arguments of “up {n}”"],
+  ["he", { dir: "rtl", up: "{n} } {" }, "up: expected the arguments of “up {n}”"],
+  ["he", { dir: "rtl", up: "{n, plural, other {#}}" }, "up: expected no other plural than in “up {n}”"],
+  ["he", { dir: "rtl", whySeen: "{share} {n, plural, few {#} other {#}}" }, "of the forms one, two, other"],
+  ["he", { dir: "rtl", whySeen: "{share} {n, plural, one {#}}" }, "of the forms one, two, other"],
+])("in %p, %p is refused: %s", (language, words, expected) => {
+  const text = typeof words === "string" ? words : JSON.stringify(words);
+  expect(() => readMessages(text, language)).toThrow(expected);
 });
 
 test("without `lang`, the element has the language that the page of the region has", () => {

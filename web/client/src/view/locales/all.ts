@@ -1,4 +1,4 @@
-import type { PageLanguage } from "@trendvault/contract/page";
+import { type PageLanguage, pageLanguages } from "@trendvault/contract/page";
 import ar from "./ar.json" with { type: "json" };
 import cs from "./cs.json" with { type: "json" };
 import da from "./da.json" with { type: "json" };
@@ -28,3 +28,91 @@ export const allMessages: Readonly<Record<PageLanguage, Messages>> = {
   cs,
   ar,
 };
+
+/**
+ * Reads the text of an operator's file of words, in the form of en.json; words that it lacks are the English ones.
+ *
+ * @throws Error with a line for each mistake: at which word, and what was expected
+ */
+export function readMessages(text: string, language: string): Messages {
+  const faults = faultsOf(parse(text), language);
+  if (faults.length > 0) throw new Error(faults.slice(0, mostFaults).join("\n"));
+  return { ...en, categories: {}, ...(JSON.parse(text) as Partial<Messages>) };
+}
+
+const mostFaults = 20; // that are said at once
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function faultsOf(words: unknown, language: string): string[] {
+  if (pageLanguages.some((known) => known === language)) return [`${language} is built in: expected another`];
+  if (Intl.PluralRules.supportedLocalesOf(language).length === 0)
+    return [`expected a language whose numbers are known (CLDR), which ${language} is not`];
+  if (!isObject(words)) return ['expected JSON: an object with "dir" and words, like en.json'];
+  const { dir, categories = {}, ...messages } = words;
+  if (!isObject(categories)) return ["categories: expected an object of names"];
+  const forms = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
+  return [
+    ...(dir === "ltr" || dir === "rtl" ? [] : ["dir: expected ltr or rtl"]),
+    ...Object.entries(categories).flatMap(([category, name]) =>
+      isPlainText(name) ? [] : [`categories.${category}: ${textExpected}`],
+    ),
+    ...Object.entries(messages).flatMap(([name, message]) => messageFaults(name, message, forms)),
+  ];
+}
+
+/** A program fills the arguments of the English message, and a plural only where that has one. */
+function messageFaults(name: string, message: unknown, forms: readonly string[]): string[] {
+  const english = Object.hasOwn(en, name) ? en[name as keyof typeof en] : undefined;
+  if (typeof english !== "string") return [`${name}: unknown, expected the name of a word of en.json`];
+  if (!isPlainText(message)) return [`${name}: ${textExpected}`];
+  const [given, expected] = [readArguments(message), readArguments(english)];
+  if (given.names !== expected.names || given.rest !== "")
+    return [`${name}: expected the arguments of “${english}”`];
+  const isRight = ([argument, keywords]: [string, string[]]) =>
+    expected.plurals.has(argument) &&
+    keywords.includes("other") &&
+    keywords.every((keyword) => keyword.startsWith("=") || forms.includes(keyword));
+  return [...given.plurals].every(isRight)
+    ? []
+    : [`${name}: expected no other plural than in “${english}”, of the forms ${forms.join(", ")}`];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const textExpected = "expected a text of 1 to 500 characters, without markup and what turns text around";
+
+function isPlainText(value: unknown): value is string {
+  return typeof value === "string" && /^[^<>\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]{1,500}$/u.test(value);
+}
+
+const pluralForm = /(=\d+|[a-z]+)\s*\{((?:[^{}]|\{\w+\})*)\}/;
+const plural = new RegExp(`\\{\\s*(\\w+)\\s*,\\s*plural\\s*,((?:\\s*${pluralForm.source})+)\\s*\\}`, "g");
+
+/** The names of a message's arguments, the forms of its plurals, and the braces that belong to neither. */
+function readArguments(message: string): { names: string; plurals: Map<string, string[]>; rest: string } {
+  const names = new Set<string>();
+  const plurals = new Map<string, string[]>();
+  const flat = message.replace(plural, (_, name: string, text: string) => {
+    const forms = [...text.matchAll(new RegExp(pluralForm, "g"))];
+    names.add(name);
+    plurals.set(
+      name,
+      forms.map(([, keyword = ""]) => keyword),
+    );
+    return forms.map(([, , form]) => form).join(" ");
+  });
+  const rest = flat.replace(/\{(\w+)\}/g, (_, name: string) => {
+    names.add(name);
+    return "";
+  });
+  return { names: [...names].sort().join(), plurals, rest: rest.replace(/[^{}]/g, "") };
+}
