@@ -1,6 +1,6 @@
 import { defaultWindow, listLengths } from "./lists.ts";
 import { paths } from "./paths.ts";
-import { findRegion } from "./regions.ts";
+import { builtInRegions, findRegion, ownRegions } from "./regions.ts";
 
 /** What a page shows. `lang` is one of the languages of the page, and undefined for the region's main one. */
 export type PageQuery = {
@@ -65,7 +65,7 @@ export function feedUrl({ region, form, window, category }: Feed): string {
   return `/feeds/${region}.${form}${search === "" ? "" : `?${search}`}`;
 }
 
-/** The languages of the page (BCP 47), as web/client/src/view/locales has them. */
+/** The languages of the page that are built in (BCP 47), as web/client/src/view/locales has them. */
 export const pageLanguages = [
   "en",
   "de",
@@ -82,13 +82,18 @@ export const pageLanguages = [
 ] as const;
 export type PageLanguage = (typeof pageLanguages)[number];
 
+/** All languages of this deployment's page: those, and its own. */
+export function allPageLanguages(): readonly string[] {
+  return [...pageLanguages, ...Object.keys((ownRegions ?? builtInRegions).languages ?? {})];
+}
+
 /** The language of the page with this tag, or undefined. */
-export function findPageLanguage(tag: string | undefined): PageLanguage | undefined {
-  return pageLanguages.find((language) => language === tag);
+export function findPageLanguage(tag: string | undefined): string | undefined {
+  return allPageLanguages().find((language) => language === tag);
 }
 
 /** The language of a region's page that names none: the first of the region's that the page has, else English. */
-export function mainLanguage(region: string): PageLanguage {
+export function mainLanguage(region: string): string {
   for (const tag of findRegion(region)?.languages ?? []) {
     const language = findPageLanguage(tag.split("-")[0]?.toLowerCase());
     if (language !== undefined) return language;
@@ -98,17 +103,22 @@ export function mainLanguage(region: string): PageLanguage {
 
 /**
  * The page of a person who goes wrong with a status: which of three sentences it says, and in which language, the first
- * that their browser asks for (Accept-Language) and the page has.
+ * that their browser asks for (Accept-Language) and that is `known`: an edge has built-in languages only.
  */
-export function failureOf(status: number, languages: string | null): [404 | 400 | 503, PageLanguage] {
+export function failureOf(
+  status: number,
+  languages: string | null,
+  known: readonly string[] = pageLanguages,
+): [404 | 400 | 503, string] {
   const tags = (languages ?? "").toLowerCase().split(",");
-  const known = tags.map((tag) => findPageLanguage(/^\s*([a-z]+)/.exec(tag)?.[1])).find(Boolean);
+  const wanted = tags.map((tag) => /^\s*([a-z]+)/.exec(tag)?.[1] ?? "");
+  const language = wanted.find((tag) => known.includes(tag)) ?? "en";
   const isGone = status === 404 || status === 410;
-  return [isGone ? 404 : status < 500 && status !== 429 ? 400 : 503, known ?? "en"];
+  return [isGone ? 404 : status < 500 && status !== 429 ? 400 : 503, language];
 }
 
 /** The language that a page is written in. */
-export function pageLanguageOf({ lang, region }: Pick<PageQuery, "lang" | "region">): PageLanguage {
+export function pageLanguageOf({ lang, region }: Pick<PageQuery, "lang" | "region">): string {
   return findPageLanguage(lang ?? mainLanguage(region)) ?? "en";
 }
 

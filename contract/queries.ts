@@ -11,14 +11,7 @@ import {
   type Window,
   windows,
 } from "./lists.ts";
-import {
-  type FeedForm,
-  findPageLanguage,
-  frameSizes,
-  listUrl,
-  type PageQuery,
-  pageLanguages,
-} from "./page.ts";
+import { allPageLanguages, type FeedForm, frameSizes, listUrl, type PageQuery } from "./page.ts";
 import { explanationPath, pageParameters, paths } from "./paths.ts";
 import type { ProblemExtras, ProblemKind } from "./problem.ts";
 import { defaultRegion, findRegion, regionCodes } from "./regions.ts";
@@ -218,8 +211,9 @@ export function parsePageQuery(search: string): ParsedPageQuery {
   const [lang, ...more] = parameters.getAll("lang");
   parameters.delete("lang");
   for (const name of [...parameters.keys()]) if (!pageParameters.includes(name)) parameters.delete(name);
-  const isLanguage = lang === undefined || findPageLanguage(lang) !== undefined;
-  if (!isLanguage || more.length > 0) return { query: null, invalid: [unknownPageLanguage] };
+  const known = allPageLanguages();
+  if ((lang !== undefined && !known.includes(lang)) || more.length > 0)
+    return { query: null, invalid: [{ name: "lang", detail: `expected one of ${known.join(", ")}` }] };
   const parsed = parseTrendingQuery(parameters.toString());
   return parsed.query === null ? parsed : { query: { ...parsed.query, lang }, invalid: null };
 }
@@ -254,11 +248,6 @@ export function readOembed(search: string): OembedRequest {
 }
 
 const noPageUrl: InvalidParameter = { name: "url", detail: "expected the address of a page, / or /embed" };
-
-const unknownPageLanguage: InvalidParameter = {
-  name: "lang",
-  detail: `expected one of ${pageLanguages.join(", ")}`,
-};
 
 /** Which feed a path names. */
 export type FeedAddress = { region: TrendingQuery["region"]; form: FeedForm };

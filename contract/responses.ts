@@ -476,6 +476,13 @@ const About = z
       description: "Hosts whose pictures this site shows, beside its own; the element asks for them",
     }),
     impressions_counted: z.boolean().meta({ description: "Whether impressions took part in any region" }),
+    languages: z
+      .record(z.string(), z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())])))
+      .optional()
+      .meta({
+        description:
+          "Words of the site's own languages by tag (BCP 47), which the element asks for; only where it has any",
+      }),
   })
   .meta({ id: "About", description: "What is in force: how the lists of this generation were made" });
 export type About = Widened<z.infer<typeof About>>;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readPageHead } from "@trendvault/contract/page";
 import { styleOf, useRegions } from "@trendvault/contract/regions";
@@ -7,7 +7,9 @@ import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { until } from "@trendvault/kit/machine";
 import { openTestOrigin } from "@trendvault/kit/origin";
 import { OriginProcess } from "@trendvault/kit/origin-process";
+import { allMessages } from "../../web/client/src/view/locales/all.ts";
 import { Store } from "../src/database/store.ts";
+import { readKeyFiles } from "../src/key-files.ts";
 
 const builders: DatabaseBuilder[] = [];
 const processes: OriginProcess[] = [];
@@ -18,6 +20,7 @@ afterEach(async () => {
   for (const builder of builders.splice(0)) builder.remove();
 });
 
+const guide = readFileSync(join(import.meta.dir, "../../docs/regions.md"), "utf8");
 const gb = { code: "GB", name: "Britain", languages: ["pl"] };
 const pl = { code: "PL", name: "Poland", languages: ["cy", "de-AT"] };
 
@@ -206,6 +209,78 @@ test("a person who goes wrong sees a page of the site in a language of their bro
     null,
   ]);
   origin.watcher.close();
+});
+
+describe("a language of the site's own", () => {
+  const hebrew = { ...pl, languages: ["yi", "he-IL", "en"] };
+  const [, words = ""] = /```json\n(\{\n {2}"dir": "rtl".*?)```/s.exec(guide) ?? [];
+
+  /** An origin with the guide's five Hebrew words, from files beside its database. */
+  async function openHebrew(text = words) {
+    const builder = publish(["GB", "PL"]);
+    const site = { name: "Kanal", public_url: "https://lists.example" };
+    const table = {
+      default: "GB",
+      regions: [{ ...gb, languages: ["en"] }, hebrew],
+      site,
+      languages: { he: "he.json" },
+    };
+    writeFileSync(join(builder.folder, "he.json"), text);
+    const file = join(builder.folder, "regions.json");
+    writeFileSync(file, JSON.stringify(table));
+    const { values, failures } = readKeyFiles({ REGIONS_FILE: file });
+    if (failures[0] !== undefined) throw new Error(failures[0].message.replaceAll(builder.folder, ""));
+    const origin = await openTestOrigin(builder.path, { REGIONS_TABLE: values.REGIONS_TABLE ?? "" });
+    const ask = async (path: string, fields = {}) =>
+      (await origin.ask(path, { headers: { accept: "text/html", ...fields } })).text();
+    return { origin, ask };
+  }
+
+  test("is the page's of its region, and of others by name, with English for the words that it lacks", async () => {
+    const { origin, ask } = await openHebrew();
+    for (const path of ["/?region=PL", "/?region=GB&lang=he", "/embed?region=PL"]) {
+      const html = await ask(path);
+      expect([path, html.includes('<html lang="he" dir="rtl">')]).toEqual([path, true]);
+      expect(html).toContain("סרטונים חמים: ");
+      expect(html).toContain("Why here?");
+    }
+    const page = await ask("/?region=PL");
+    expect(page).toContain(
+      'href="/?region=PL" data-pick="" lang="he" hreflang="he" aria-current="true">עברית</a>',
+    );
+    expect(page).toContain('hreflang="he" href="https://lists.example/?region=PL"');
+    expect(page).toContain('href="/about#he"');
+    expect(await ask("/?region=GB")).toContain('href="/?region=GB&amp;lang=he"');
+    const about = await ask("/about");
+    expect(about).toMatch(
+      /<article id="he" lang="he" dir="rtl">.*חזרה לרשימה.*What counts, the most important first/s,
+    );
+    expect(await ask("/nothing", { "accept-language": "yi, he;q=0.9" })).toContain("<h1>אין כאן כלום</h1>");
+    expect(await ask("/feeds/PL.json")).toContain('"title":"סרטונים חמים: פולין · Next 24 שעות – Kanal"');
+    expect(await ask("/?region=GB&lang=yi", { accept: "*/*" })).toContain("cs, ar, he");
+    origin.watcher.close();
+  });
+
+  test("comes with its words for scripts: with its pages, and for the element in /api/about", async () => {
+    const { origin, ask } = await openHebrew();
+    const dataOf = (html: string) =>
+      JSON.parse(/<script type="application\/json" id="page-data">(.*?)<\/script>/.exec(html)?.[1] ?? "");
+    const own = { dir: "rtl", trending: "סרטונים חמים", whySeen: allMessages.en.whySeen };
+    const { words } = dataOf(await ask("/?region=PL"));
+    expect(words.he).toMatchObject(own);
+    expect(words.he).not.toHaveProperty("aboutBack");
+    expect(dataOf(await ask("/?region=GB")).words).toEqual({ he: null });
+    expect(JSON.parse(await ask("/api/about")).languages.he).toEqual(words.he);
+    origin.watcher.close();
+  });
+
+  test("with a mistake keeps the origin from starting, which says in which file and at which word", async () => {
+    const bad = JSON.stringify({ dir: "rtl", up: "עלה", mor: "עוד" });
+    await expect(openHebrew(bad)).rejects.toThrow(
+      "languages.he (/he.json): up: expected the arguments of “up {n}”; " +
+        "languages.he (/he.json): mor: unknown, expected the name of a word of en.json",
+    );
+  });
 });
 
 test("SIGHUP reads the file of the regions again; one with a mistake leaves those of before", async () => {

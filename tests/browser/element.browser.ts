@@ -151,6 +151,19 @@ describe("in a browser, the element on another site", () => {
       await assertAccessible(page);
     }));
 
+  test("asks the server for a language of its own, and is in English where it has none", () =>
+    open(
+      '<trendvault-list region="PL" lang="he" limit="2"></trendvault-list><trendvault-list region="PL" lang="yi" limit="2"></trendvault-list>',
+      async (page) => {
+        const own = page.locator("trendvault-list[lang=he]");
+        await own.locator(".foot[lang=he][dir=rtl]").filter({ hasText: "How this list is made" }).waitFor();
+        await own.locator("summary").first().dispatchEvent("click");
+        await own.locator(".explanation[lang=he]").filter({ hasText: "צפיות" }).waitFor();
+        const other = page.locator("trendvault-list[lang=yi]");
+        await other.locator(".foot[lang=en][dir=ltr]").waitFor();
+      },
+    ));
+
   test("is readable in a dark browser on a page that is light only", () =>
     open(
       '<trendvault-list region="PL" limit="5"></trendvault-list>',

@@ -153,6 +153,29 @@ describe("the page", () => {
       assert.deepEqual(await shown.evaluateAll((all) => all.map((one) => one.getAttribute("lang"))), ["fr"]);
     }));
 
+  test("is in a language of the site's own, with scripts, too, and with English words for those that it lacks", () =>
+    openPage("/?region=PL&lang=en", async ({ page }) => {
+      const heading = async () => (await page.locator("h1").textContent()) ?? "";
+      await page.locator("nav.languages a[lang=he]").click();
+      await page.locator("html[lang=he][dir=rtl] #as-of time").filter({ hasText: "לפני" }).waitFor();
+      assert.match(await heading(), /^סרטונים חמים/);
+      await assertAccessible(page);
+      await page.evaluate(() => Object.assign(globalThis, { isSame: true }));
+      await page.locator("nav.windows a").first().click();
+      await page.locator('nav.windows a[aria-current="true"]').first().waitFor();
+      await page.waitForURL(/window=now&lang=he/);
+      assert.match(await heading(), /^סרטונים חמים/);
+      await page.locator("trendvault-list summary").first().dispatchEvent("click");
+      const why = page.locator("trendvault-list .explanation[lang=he]");
+      await why.filter({ hasText: /^Place 1 of \d+\..*: [\d,]+ צפיות/ }).waitFor();
+      await page.locator("nav.languages a[lang=de]").click();
+      await page.locator("html[lang=de][dir=ltr]").waitFor();
+      await page.goBack();
+      await page.locator("html[lang=he][dir=rtl]").waitFor();
+      assert.equal(await page.evaluate(() => "isSame" in globalThis), true); // without a reload
+      assert.match(await heading(), /^סרטונים חמים/);
+    }));
+
   test("stores nothing that names anybody, and sends no cookie", () =>
     openPage(
       "/?region=GB",

@@ -1,5 +1,5 @@
 import type { SourceKind } from "@trendvault/contract/lists";
-import { type PageLanguage, pageLanguages } from "@trendvault/contract/page";
+import { allPageLanguages } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
 import type { Site } from "@trendvault/contract/regions";
 import type { About } from "@trendvault/contract/responses";
@@ -19,7 +19,7 @@ type AboutPage = {
   assets: Assets;
   policy: string;
   site: Site | undefined;
-  messagesOf: (language: PageLanguage) => Messages;
+  messagesOf: (language: string) => Messages;
 };
 
 /** In what language it is said, of what. */
@@ -30,10 +30,10 @@ type Said = { making: About; site: Site | undefined; messages: Messages; formats
  * languages: the address of one is a fragment, so that for caches and bundles it is one document.
  */
 export function writeAbout({ making, assets, policy, site, messagesOf }: AboutPage): string {
-  const names = pageLanguages.map((language) =>
+  const names = allPageLanguages().map((language) =>
     h("a", { href: `#${language}`, lang: language, hreflang: language }, nameLanguage(language)),
   );
-  const texts = pageLanguages.map((language) => {
+  const texts = allPageLanguages().map((language) => {
     const said = { making, site, messages: messagesOf(language), formats: formatsOf(language) };
     return h("article", { id: language, lang: language, dir: said.messages.dir }, contentOf(said));
   });
@@ -69,7 +69,7 @@ export function writeAbout({ making, assets, policy, site, messagesOf }: AboutPa
 
 type FailurePage = {
   sentence: 404 | 400 | 503;
-  language: PageLanguage;
+  language: string;
   messages: Messages;
   assets: Assets;
   policy: string;

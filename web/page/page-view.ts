@@ -1,18 +1,18 @@
 import { defaultWindow, listLengths, windowHours, windows } from "@trendvault/contract/lists";
 import {
+  allPageLanguages,
   type FeedForm,
   feedUrl,
   frameSizes,
   mainLanguage,
   oembedUrl,
-  type PageLanguage,
   type PageQuery,
-  pageLanguages,
   pageUrl,
 } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
 import {
   builtInRegions,
+  ownRegions,
   publicUrl,
   type Region,
   regions,
@@ -26,6 +26,7 @@ import {
   nameLanguage,
   nameWindow,
   type PageMessages,
+  wordsOfPage,
 } from "../client/src/view/locales/locale.ts";
 import { dataBlock, h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
 import type { Assets } from "./manifest.ts";
@@ -33,7 +34,7 @@ import type { Assets } from "./manifest.ts";
 /** What the head and the foot of a page are made from, at the origin and in the browser. */
 export type Shell = {
   query: PageQuery;
-  language: PageLanguage;
+  language: string;
   messages: PageMessages;
   formats: Formats;
   /** Those that there are lists of. */
@@ -49,6 +50,8 @@ export type Shell = {
 export type PageData = Pick<Shell, "categories" | "thumbHosts" | "sendsViews" | "site"> & {
   /** The language of each region, by code, where the deployment has its own regions. */
   languages?: Record<string, string>;
+  /** The site's own languages: the words of the one that the page is in, null of others. */
+  words?: Record<string, PageMessages | null>;
 };
 
 /** A whole page. */
@@ -132,15 +135,24 @@ function mainView(page: Page): ViewElement {
       dataBlock("list-data", page.json),
     ),
     moreLink(list.next, page),
-    dataBlock("page-data", JSON.stringify({ categories, thumbHosts, sendsViews, site, ...ownLanguages() })),
+    dataBlock(
+      "page-data",
+      JSON.stringify({ categories, thumbHosts, sendsViews, site, ...ownLanguages(page) }),
+    ),
     h("div", { class: "notice", id: "notice", role: "status" }),
   );
 }
 
-/** What the page's scripts need of a deployment's own regions: the language of each. The built-in ones are in them. */
-function ownLanguages(): Pick<PageData, "languages"> {
-  if (regions === builtInRegions.regions) return {};
-  return { languages: Object.fromEntries(regions.map(({ code }) => [code, mainLanguage(code)])) };
+/** What the page's scripts need of a deployment's own regions and languages. The built-in ones are in them. */
+function ownLanguages({ language, messages }: Page): Pick<PageData, "languages" | "words"> {
+  const own = Object.keys(ownRegions?.languages ?? {});
+  const words = own.map((tag) => [tag, tag === language ? wordsOfPage(messages) : null]);
+  return {
+    ...(regions !== builtInRegions.regions && {
+      languages: Object.fromEntries(regions.map(({ code }) => [code, mainLanguage(code)])),
+    }),
+    ...(own.length > 0 && { words: Object.fromEntries(words) }),
+  };
 }
 
 /**
@@ -201,7 +213,7 @@ function pictureOf(first: PageItem | undefined, thumbHosts: readonly string[]): 
 /** The other languages of a front page, which are everywhere that it is; "x-default" is the region's own. */
 function otherLanguages({ query: { lang: _, ...query } }: Page): [string, string][] {
   if (query.category !== undefined || query.cursor !== undefined) return [];
-  const languages = pageLanguages.map((lang): [string, string] => [
+  const languages = allPageLanguages().map((lang): [string, string] => [
     lang,
     pageUrl(lang === mainLanguage(query.region) ? query : { ...query, lang }),
   ]);
@@ -407,7 +419,7 @@ function feedUrlOf({ query }: Pick<Shell, "query">, form: FeedForm): string {
 }
 
 function languageLinks({ query, language, messages }: Shell): ViewElement {
-  const links = pageLanguages.map((lang) => {
+  const links = allPageLanguages().map((lang) => {
     const href = pageUrl({
       ...query,
       cursor: undefined,

@@ -1,7 +1,7 @@
 import { defaultWindow } from "@trendvault/contract/lists";
-import { type PageQuery, pageLanguageOf, pageUrl } from "@trendvault/contract/page";
+import { type PageLanguage, type PageQuery, pageLanguageOf, pageUrl } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
-import { useRegions } from "@trendvault/contract/regions";
+import { regions, useRegions } from "@trendvault/contract/regions";
 import { defineList } from "../client/src/element/trendvault-list.ts";
 import type { Failure, TrendvaultList } from "../client/src/element.ts"; // also the type of its tag and events
 import { toDom } from "../client/src/view/dom.ts";
@@ -40,6 +40,7 @@ class LivePage {
 
   constructor({ list, notice, data }: Parts) {
     this.#list = list;
+    list.words = data.words ?? {};
     this.#data = data;
     this.#notice = new Notice(notice);
     this.#page = new ShownPage(list);
@@ -103,6 +104,8 @@ class LivePage {
   /** Shows the page of a URL. When its list cannot be read, the page stays as it was. */
   async #go(url: URL, { isNew }: { isNew: boolean }): Promise<void> {
     if (isNew) this.#keepPlace();
+    const language = pageLanguageOf(readQuery(url, this.#list.getAttribute("region") ?? ""));
+    if (this.#data.words?.[language] === null) return location.assign(url); // its words come with it
     const turn = ++this.#turn;
     this.#isSettled = false;
     this.#retry = () => void this.#go(url, { isNew });
@@ -257,14 +260,12 @@ class LivePage {
   }
 }
 
-/** Takes over the regions of a deployment that has its own. They are named by Intl. */
-function useRegionsOf({ languages }: PageData): void {
-  if (languages === undefined) return;
-  const regions = Object.entries(languages).map(([code, language]) => ({
-    ...{ code, name: code },
-    languages: [language],
-  }));
-  useRegions({ default: regions[0]?.code ?? "", regions });
+/** Takes over the regions and languages of a deployment that has its own. They are named by Intl. */
+function useRegionsOf({ languages, words }: PageData): void {
+  const named =
+    languages &&
+    Object.entries(languages).map(([code, language]) => ({ code, name: code, languages: [language] }));
+  if (named || words) useRegions({ default: "", regions: named ?? regions, languages: words });
 }
 
 /** What a page's URL names. `region` is the one of the page that is shown, for a URL without one. */
@@ -281,7 +282,8 @@ function readQuery({ searchParams }: URL, region: string): PageQuery {
 /** What the pickers and the foot of a page are made from. Loads the messages of its language. */
 async function readShell(query: PageQuery, data: PageData): Promise<Shell> {
   const language = pageLanguageOf(query);
-  return { ...data, query, language, messages: await loadMessages(language), formats: formatsOf(language) };
+  const messages = data.words?.[language] ?? (await loadMessages(language as PageLanguage));
+  return { ...data, query, language, messages, formats: formatsOf(language) };
 }
 
 /** Where in a list a visitor is: the video at the upper edge, how far from that, and of how many ranks. */

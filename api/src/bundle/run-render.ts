@@ -9,13 +9,13 @@ import {
 } from "@trendvault/contract/bundle-file";
 import { kindOf, type ListChoice, listLengths, listName, windows } from "@trendvault/contract/lists";
 import {
+  allPageLanguages,
   type FeedForm,
   feedTypes,
   feedUrl,
   frameSizes,
   mainLanguage,
   oembedUrl,
-  pageLanguages,
   pageUrl,
 } from "@trendvault/contract/page";
 import { paths, videoPath } from "@trendvault/contract/paths";
@@ -511,7 +511,7 @@ function cursorOf({ next }: Rendered): string | undefined {
 /** In the main language of the region; a list's first page over all categories in the others, too. */
 function pagesOf(query: TrendingQuery): string[] {
   const isFirst = query.category === undefined && query.cursor === undefined;
-  const others = pageLanguages.filter((lang) => isFirst && lang !== mainLanguage(query.region));
+  const others = allPageLanguages().filter((lang) => isFirst && lang !== mainLanguage(query.region));
   const embedded = query.cursor === undefined ? [pageUrl(query, paths.embed)] : [];
   const all = [query, ...others.map((lang) => ({ ...query, lang }))];
   const site = publicUrl();

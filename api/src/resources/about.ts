@@ -1,7 +1,8 @@
 import { windowHours, windows } from "@trendvault/contract/lists";
 import { paths } from "@trendvault/contract/paths";
-import { regions } from "@trendvault/contract/regions";
+import { ownRegions, regions } from "@trendvault/contract/regions";
 import type { About, RegionList } from "@trendvault/contract/responses";
+import { type Messages, wordsOfPage } from "../../../web/client/src/view/locales/locale.ts";
 import type { ListedChoices } from "../database/list-reader.ts";
 import type { Generation, RankingMetadata } from "../database/store.ts";
 import { fixedContent, formatTime, formatTimeOrNull, jsonBody, type Resource } from "./resource.ts";
@@ -38,7 +39,15 @@ export function readAbout(generation: Generation, { lists, thumbHosts }: AboutSo
     removed_videos: metadata.removed_videos,
     thumb_hosts: [...thumbHosts],
     impressions_counted: metadata.looks_counted === 1,
+    ...ownWords(),
   };
+}
+
+/** The words of the site's own languages, for elements. */
+function ownWords(): Pick<About, "languages"> {
+  const own = Object.entries(ownRegions?.languages ?? {});
+  if (own.length === 0) return {};
+  return { languages: Object.fromEntries(own.map(([tag, words]) => [tag, wordsOfPage(words as Messages)])) };
 }
 
 /** Where the view counts of a ranking come from; none where an older writer did not store it. */

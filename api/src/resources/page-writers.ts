@@ -1,9 +1,11 @@
 import { windowHours } from "@trendvault/contract/lists";
 import {
+  allPageLanguages,
   failureOf,
   feedTypes,
   feedUrl,
   mainLanguage,
+  type PageLanguage,
   type PageQuery,
   pageLanguageOf,
   pageUrl,
@@ -49,7 +51,7 @@ export function writeHtmlPage(
 ): TextAroundToken {
   const language = pageLanguageOf(query);
   const text = (isEmbedded ? writeEmbed : writePage)({
-    ...{ query, language, messages: allMessages[language], formats: formatsOf(language) },
+    ...{ query, language, messages: messagesOf(language), formats: formatsOf(language) },
     ...{ json, list: JSON.parse(json), site: ownRegions?.site },
     ...others,
   });
@@ -61,14 +63,14 @@ const dataStart = '<script type="application/json" id="list-data">';
 
 /** Writes how lists are made, in all languages. */
 export function writeAbout(page: Omit<Parameters<typeof writeAboutPage>[0], "messagesOf">): string {
-  return writeAboutPage({ ...page, messagesOf: (language) => allMessages[language] });
+  return writeAboutPage({ ...page, messagesOf });
 }
 
 /** Writes what oEmbed (oembed.com) says of a page: a frame of `size` pixels with the embedded one. */
 export function writeOembed(query: PageQuery, size: number): Body {
   const language = pageLanguageOf(query);
   const site = ownRegions?.site;
-  const title = titleOf({ messages: allMessages[language], formats: formatsOf(language), query, site });
+  const title = titleOf({ messages: messagesOf(language), formats: formatsOf(language), query, site });
   const src = publicUrl() + pageUrl(query, paths.embed);
   const html = toHtml(h("iframe", { src, width: size, height: size, title }));
   const provider = { provider_name: site?.name, provider_url: publicUrl() };
@@ -83,15 +85,15 @@ export function writeFailurePage(
   status: number,
   { languages, ...others }: { languages: string | null; assets: Assets; policy: string },
 ): string {
-  const [sentence, language] = failureOf(status, languages);
-  const messages = allMessages[language];
+  const [sentence, language] = failureOf(status, languages, allPageLanguages());
+  const messages = messagesOf(language);
   return writeFailure({ sentence, language, messages, site: ownRegions?.site, ...others });
 }
 
 /** Writes the feed of a list, in the main language of its region. */
 export function writeFeed(query: FeedQuery, list: TrendingPage): Body {
   const language = mainLanguage(query.region);
-  const messages = allMessages[language];
+  const messages = messagesOf(language);
   const formats = formatsOf(language);
   const site = ownRegions?.site;
   const ahead = nameWindow(windowHours[query.window], { messages, formats });
@@ -102,6 +104,11 @@ export function writeFeed(query: FeedQuery, list: TrendingPage): Body {
       ? JSON.stringify(jsonFeed(list, { title, language, entries, site }))
       : atomFeed(query, list, { title, language, entries, site });
   return textBody(text, feedTypes[query.form]);
+}
+
+/** Those that are built in, or the site's own, which are whole: key-files.ts has read them. */
+function messagesOf(language: string): Messages {
+  return allMessages[language as PageLanguage] ?? (ownRegions?.languages?.[language] as Messages);
 }
 
 type Item = TrendingPage["items"][number];

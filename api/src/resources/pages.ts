@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { defaultWindow } from "@trendvault/contract/lists";
 import {
+  allPageLanguages,
   feedUrl,
   isEmbedUrl,
   oembedUrl,
   type PageQuery,
   pageFields,
-  pageLanguages,
   pageUrl,
   policies,
 } from "@trendvault/contract/page";
@@ -194,7 +194,7 @@ function crawlerResource(path: string, { lists }: Pick<HtmlSources, "lists">): R
 function writeSitemap(site: string, categories: readonly string[]): string {
   const window = defaultWindow;
   const pages = [
-    ...regionCodes.flatMap((region) => pageLanguages.map((lang) => pageUrl({ region, window, lang }))),
+    ...regionCodes.flatMap((region) => allPageLanguages().map((lang) => pageUrl({ region, window, lang }))),
     ...regionCodes.flatMap((region) => categories.map((category) => pageUrl({ region, window, category }))),
   ];
   let urls = "";

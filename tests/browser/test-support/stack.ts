@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after } from "node:test";
-import { regions, type Site as SiteData } from "@trendvault/contract/regions";
+import { builtInRegions, regions, type Site as SiteData } from "@trendvault/contract/regions";
 import { Edge } from "@trendvault/kit/edge";
 import { newFolder } from "@trendvault/kit/machine";
 import { EdgeOrigin } from "@trendvault/kit/origin-process";
@@ -35,7 +35,7 @@ export class Stack {
       REGIONS_FILE: database.siteFile,
     });
     const proxy = await OriginProxy.start(origin.url);
-    const edge = await Edge.start(proxy.url);
+    const edge = await Edge.start(proxy.url, {}, database.edgeFile);
     return new Stack({ database, origin, proxy, edge, pictures });
   }
 
@@ -93,15 +93,24 @@ const testSite: SiteData = {
   report_url: "https://site.example/report/{id}",
 };
 
+/** The words that the guide shows. */
+const guide = readFileSync(join(import.meta.dirname, "../../../docs/regions.md"), "utf8");
+const [, hebrew = ""] = /```json\n(\{\n {2}"dir": "rtl".*?)```/s.exec(guide) ?? [];
+
 /** A database that the real writer filled, and what it does to it. */
 class Database {
   readonly #folder = newFolder("browser");
   readonly path = join(this.#folder, "trendvault.db");
+  /** Of the origin, and of the edge, which needs no more of the languages than their names. */
   readonly siteFile = join(this.#folder, "site.json");
+  readonly edgeFile = join(this.#folder, "edge-regions.json");
 
   /** With a list of an hour ago and one of now, each made of what was counted until then. */
   constructor(lines: readonly Line[], now: number) {
-    writeFileSync(this.siteFile, JSON.stringify({ site: testSite }));
+    const languages = { he: "he.json" };
+    writeFileSync(join(this.#folder, languages.he), hebrew);
+    writeFileSync(this.siteFile, JSON.stringify({ site: testSite, languages }));
+    writeFileSync(this.edgeFile, JSON.stringify({ ...builtInRegions, languages }));
     const isEarlier = ({ observed_at }: Line) => Date.parse(observed_at) <= now - hourMs;
     this.run("migrate");
     this.ingest(lines.filter(isEarlier));

@@ -25,16 +25,30 @@ import { describeAge, type Failure, type List, type ReadList } from "./list-read
 /** What a visitor is told above the list; null when there is nothing to say. */
 type NoticeKind = "stale" | "fallback" | "offline" | "unverified" | "failed" | "newer" | null;
 
-/** How the element appears: `lang` is its attribute, or null. */
-type Appearance = { lang: string | null; thumbHosts: readonly string[]; reportUrl?: string | null };
+/** How the element appears: `lang` is its attribute, or null; `askWords` gives those of a language that is not built in. */
+type Appearance = {
+  lang: string | null;
+  thumbHosts: readonly string[];
+  reportUrl?: string | null;
+  askWords?: (tag: string) => Promise<OwnWords>;
+};
 
-type Language = { tag: PageLanguage; messages: ListMessages; formats: Formats };
+type OwnWords = object | null | undefined;
+
+/** `own` are words of a site's own language; what they lack, and without them all, is of the built-in one. */
+type Language = {
+  tag: string;
+  builtIn: PageLanguage;
+  own: object | undefined;
+  messages: ListMessages;
+  formats: Formats;
+};
 
 /** Writes lists and notices in the visitor's language into a shadow root. */
 export class ListPresenter {
   readonly #root: ListRoot;
   #language: Language | null = null;
-  #look: Omit<Appearance, "lang"> = { thumbHosts: [] };
+  #look: Pick<Appearance, "thumbHosts" | "reportUrl"> = { thumbHosts: [] };
 
   constructor(root: ShadowRoot) {
     this.#root = new ListRoot(root);
@@ -46,12 +60,21 @@ export class ListPresenter {
   }
 
   /** What is shown next appears so. Loads the messages of the language that the page wants, else that of the region. */
-  async prepare({ lang, ...look }: Appearance, region: string | null): Promise<void> {
-    const language = languageOf(lang === null ? likelyLanguage(region) : (lang.split("-")[0] ?? ""));
+  async prepare({ lang, askWords, ...look }: Appearance, region: string | null): Promise<void> {
+    const wanted = (lang ?? likelyLanguage(region)).split("-")[0] ?? "";
+    const builtIn = languageOf(wanted);
+    const mayBeOwn = builtIn !== wanted && /^[a-z]{2,3}$/.test(wanted);
+    const own = (mayBeOwn && ((await askWords?.(wanted)) ?? this.#ownWords(wanted))) || undefined;
     this.#look = look;
-    const messages = await loadListMessages(language);
-    this.#language = { tag: language, messages, formats: formatsOf(language) };
-    this.#root.words = { lang: language, dir: messages.dir };
+    const messages = { ...(await loadListMessages(builtIn)), ...own };
+    const tag = own ? wanted : builtIn;
+    this.#language = { tag, builtIn, own, messages, formats: formatsOf(tag) };
+    this.#root.words = { lang: tag, dir: messages.dir };
+  }
+
+  /** Those of before, while the server cannot be asked. */
+  #ownWords(tag: string): OwnWords {
+    return this.#language?.tag === tag ? this.#language.own : null;
   }
 
   /** Takes away the list that is shown. */
@@ -60,10 +83,10 @@ export class ListPresenter {
   }
 
   /** Holds the space of a list of so many items while nothing is shown, and says that it is loading once it can. */
-  async wait(count: number, { lang }: Appearance, region: string | null): Promise<void> {
+  async wait(count: number, look: Appearance, region: string | null): Promise<void> {
     this.#root.say(null);
     this.#root.wait(count);
-    await this.prepare({ lang, thumbHosts: [] }, region);
+    await this.prepare(look, region);
     this.#root.sayWaiting(this.#prepared.messages.loading);
   }
 
@@ -120,10 +143,12 @@ export class ListPresenter {
    * What is not in it any more has sentences in English only.
    */
   async explain(explanation: Explanation, into: Element): Promise<void> {
-    const { tag, formats } = this.#prepared;
+    const { tag, builtIn, own, formats } = this.#prepared;
     const isPlaced = Boolean(explanation.place);
     const { explainIn } = await import("../view/explanation.ts");
-    const sentences = isPlaced ? await explainIn(tag, explanation, formats) : explanation.sentences;
+    const sentences = isPlaced
+      ? await explainIn(builtIn, explanation, { formats, own })
+      : explanation.sentences;
     into.replaceChildren(...sentences.map((text) => toDom(h("p", {}, text), into.ownerDocument)));
     into.setAttribute("lang", isPlaced ? tag : "en");
   }

@@ -9,7 +9,7 @@ export class ListReader {
   readonly #path: string;
   readonly #client: Promise<Client>;
   readonly #end = new AbortController();
-  #thumbHosts: readonly string[] | null = null;
+  #about: Promise<About | null> | null = null;
 
   constructor({ src, path, verify, connection }: ReaderOptions) {
     this.#path = path;
@@ -44,14 +44,13 @@ export class ListReader {
     return (await this.#ask<T>(path, { field, isAgain: false })).body;
   }
 
-  /** The hosts whose pictures the server shows beside its own; none while it cannot be asked, which the next list does. */
-  async thumbHosts(): Promise<readonly string[]> {
-    try {
-      this.#thumbHosts ??= (await this.json<About>("/api/about", "thumb_hosts")).thumb_hosts;
-      return this.#thumbHosts;
-    } catch {
-      return [];
-    }
+  /** What the server says of itself; null while it cannot be asked, which the next list does. */
+  about(): Promise<About | null> {
+    this.#about ??= this.json<About>("/api/about", "thumb_hosts").catch(() => {
+      this.#about = null;
+      return null;
+    });
+    return this.#about;
   }
 
   end(): void {

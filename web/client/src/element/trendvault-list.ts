@@ -65,6 +65,8 @@ export class TrendvaultList extends Base {
 
   /** How it connects, in place of the usual: pinned keys, another fetch(). Set it before the element is connected. */
   connection: Connection = {};
+  /** Words of languages that are not built in, by tag; the server is asked for others. */
+  words: Record<string, object | null> = {};
 
   #presenter: ListPresenter | null = null;
   #reader: ListReader | null = null;
@@ -165,7 +167,7 @@ export class TrendvaultList extends Base {
     this.#state = "loading";
     if (this.#isManual || this.#presenter === null) return;
     const count = Math.min(Math.max(Number(this.getAttribute("limit")) || 10, 1), 100);
-    const look = { lang: this.getAttribute("lang"), thumbHosts: [] };
+    const look = { lang: this.getAttribute("lang"), thumbHosts: [], askWords: this.#askWords };
     this.#presenter.wait(count, look, this.getAttribute("region")).catch(() => {}); // it says nothing, then
   }
 
@@ -190,10 +192,16 @@ export class TrendvaultList extends Base {
 
   async #prepare(reader: ListReader, region: string | null): Promise<void> {
     const { thumbHosts: named, ownHost } = this.#attributes;
-    const thumbHosts = named ?? [ownHost, ...(this.#isManual ? [] : await reader.thumbHosts())];
+    const thumbHosts = named ?? [
+      ownHost,
+      ...((!this.#isManual && (await reader.about())?.thumb_hosts) || []),
+    ];
     const look = { lang: this.getAttribute("lang"), reportUrl: this.getAttribute("report-url"), thumbHosts };
-    await this.#presenter?.prepare(look, region);
+    await this.#presenter?.prepare({ ...look, askWords: this.#askWords }, region);
   }
+
+  readonly #askWords = async (tag: string) =>
+    this.words[tag] ?? (await this.#currentReader().about())?.languages?.[tag];
 
   #prepareRoot(): void {
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });

@@ -96,6 +96,9 @@ test("the limit by channel is named where it has moved the video", () => {
 
 test("a list of another language has its own words, numbers and times, and loads them", async () => {
   expect(said({}, "cs")[1]).toStartWith("Dosud 104\u00a0233 zhlédnutí (spočítáno před 20 minutami); ");
-  const [first] = await explainIn("de", example, formatsOf("de"));
+  const [first] = await explainIn("de", example, { formats: formatsOf("de"), own: undefined });
   expect(first).toBe("Platz 1 von 200. Nächste 24 Stunden: 182.341 Aufrufe erwartet.");
+  const own = { whyPlace: "Plaz {rank} vun {total}." };
+  const [ownFirst] = await explainIn("en", example, { formats: formatsOf("lb"), own });
+  expect(ownFirst).toBe("Plaz 1 vun 200. Next 24 Stonnen: 182.341 views expected.");
 });

@@ -8,13 +8,13 @@ import { type Formats, fill, nameWindow, type PageMessages } from "./locales/loc
 type Words = { messages: PageMessages; formats: Formats };
 type Place = NonNullable<Explanation["place"]>;
 
-/** `explain`, with the words of a language, which it loads. */
+/** `explain`, with the words of a built-in language, which it loads, but for those that are given. */
 export async function explainIn(
   language: PageLanguage,
   explanation: Explanation,
-  formats: Formats,
+  { formats, own }: { formats: Formats; own: object | undefined },
 ): Promise<string[]> {
-  return explain(explanation, { messages: await loadMessages(language), formats });
+  return explain(explanation, { messages: { ...(await loadMessages(language)), ...own }, formats });
 }
 
 /** Why a video is where it is in a list, in sentences for visitors. They say no more than the explanation's fields. */
