@@ -192,7 +192,7 @@ final class ClosedLoop
 
     /**
      * Messages about the page of the pushed video: that all its ranks down to the video were looked at, and that it was
-     * opened.
+     * opened, or not.
      *
      * @param list<SimulatedVideo> $list
      * @return array{?int, float} the page from 0, and what the ceiling leaves of each message about it
@@ -213,7 +213,7 @@ final class ClosedLoop
         $kept = $this->world->kept($loads * $this->world->lookShare($first + 1), $messages);
         foreach (array_slice($list, $first, $place - $first + 1) as $index => $video) {
             $views =
-                $video === $this->pushed
+                $video === $this->pushed && !$this->world->pushesDown
                     ? $this->counted($video, (int) round($messages), $this->attackersCells)
                     : 0;
             $this->count($video, $first + $index + 1, $kept * $messages, $kept * $views, $at);

@@ -54,6 +54,8 @@ final readonly class World
         public bool $saysDepth = true,
         /** The share of all messages that push one video. */
         public float $attackShare = 0.0,
+        /** Whether they push it down: that it was seen and not opened. */
+        public bool $pushesDown = false,
         public float $attackFromHour = 48.0,
         /** Where the pushed video stands when the attack starts. */
         public int $attackedRank = 200,

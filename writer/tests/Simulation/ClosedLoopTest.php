@@ -83,6 +83,29 @@ final class ClosedLoopTest extends TestCase
     }
 
     #[Test]
+    public function messages_that_a_video_was_seen_and_not_opened_push_it_down(): void
+    {
+        $world = new World()->with([
+            ...self::SMALL,
+            'old_videos' => 200,
+            'life_hours' => null,
+            'taper_hours' => null,
+            'days' => 0.4,
+            'list_minutes' => 15,
+            'attack_from_hour' => 6,
+            'attacked_rank' => 10,
+            'pushes_down' => true,
+        ]);
+        $ranker = new OurRanker(self::EXPLORE_SHARE);
+        $alone = self::simulate($world, $ranker)->pushedTo(0.5);
+
+        self::assertGreaterThan(
+            $alone + 5,
+            self::simulate($world->with(['attack_share' => 0.3]), $ranker)->pushedTo(0.5),
+        );
+    }
+
+    #[Test]
     public function clicks_count_as_the_vectors_say_here_and_at_the_edge(): void
     {
         $names = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
