@@ -40,6 +40,7 @@ const fullSite: Site = {
   imprint_url: "https://example.com/imprint",
   privacy_url: "https://example.com/privacy?for=trending",
   report_url: "https://example.com/report/{id}",
+  categories: { Music: { also: ["Musik", "Musique"], names: { de: "Musik", fr: "Musique" } }, News: {} },
 };
 
 function changed(change: (table: RegionTable) => void): string {
@@ -128,7 +129,7 @@ describe("a region table", () => {
       expect([text, judgements[index]?.toSorted()]).toEqual([text, faults.toSorted()]);
       if (
         faults.length === 0 ||
-        faults.every((fault) => / is (none of|regions\[)| has a contrast /.test(fault))
+        faults.every((fault) => / is (none of|regions\[|a name of)| has a contrast /.test(fault))
       )
         expect([text, allows(JSON.parse(text))]).toEqual([text, true]);
       else expect([text, allows(JSON.parse(text))]).toEqual([text, false]);
@@ -274,10 +275,35 @@ function drawSite(random: Random): unknown {
   for (let changes = random.below(3); changes > 0; changes--) {
     const key = random.pick([...Object.keys(fullSite), "colour"]);
     if (random.below(6) === 0) delete site[key];
-    else if (key === "colours") site[key] = drawColours(random);
-    else site[key] = random.pick(key === "name" ? names : addresses);
+    else site[key] = (drawsOfSite[key] ?? drawAddress)(random);
   }
   return site;
+}
+
+const drawAddress = (random: Random): unknown => random.pick(addresses);
+
+const drawsOfSite: Record<string, (random: Random) => unknown> = {
+  name: (random) => random.pick(names),
+  colours: drawColours,
+  categories: drawCategories,
+};
+
+function drawCategories(random: Random): unknown {
+  if (random.below(8) === 0) return drawValue(random);
+  const name = () =>
+    random.pick(["Music", "7", "Musik", "é".repeat(60), ...names, "b".repeat(61), "#language:de"]);
+  const good = () => random.pick(["Music", "Musik", "7", "A", "Sport"]);
+  const pick = random.below(3) === 0 ? name : good;
+  const list = () => Array.from({ length: random.below(4) }, pick);
+  const entry = () =>
+    random.pick<unknown>([
+      {},
+      { also: list() },
+      { also: list(), names: { [random.pick(["de", "fil", "de", "DE", "de-AT", "1"])]: pick() } },
+      random.below(6) === 0 ? drawValue(random) : { names: {} },
+      random.below(6) === 0 ? { other: 1 } : {},
+    ]);
+  return Object.fromEntries(Array.from({ length: random.below(4) }, () => [pick(), entry()]));
 }
 
 function drawColours(random: Random): unknown {

@@ -80,6 +80,8 @@ export type Site = {
   privacy_url?: string;
   /** Where a video can be reported, with `{id}` in the place of its id. */
   report_url?: string;
+  /** By their names in lists: what sources call them, too, which the writer reads, and what the page does, by language. */
+  categories?: Record<string, { also?: string[]; names?: Record<string, string> }>;
 };
 
 type ColourName = (typeof colourNames)[number];
@@ -113,6 +115,8 @@ const mostRegions = 250;
 const mostLanguages = 10;
 const mostRanks = 500; // as many as a list has
 const mostFaults = 20; // that are said at once
+const mostCategories = 100;
+const mostSpellings = 50;
 
 const codePattern = /^[A-Z]{2}$/;
 const languagePattern = /^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/; // langtag of RFC 5646, without grandfathered ones
@@ -202,8 +206,8 @@ function relationFaults({ default: code, regions }: RegionTable): string[] {
 /** What is wrong with a site, a line each: where it is, and what was expected. */
 function siteFaults(value: unknown): string[] {
   if (!isObject(value)) return ['site: expected an object with "name"'];
-  const { name, colours = {}, public_url: publicUrl, report_url: reportUrl } = value;
-  const faults = unknownKeys(value, ["name", "colours", ...urlNames], "site.");
+  const { name, colours = {}, categories = {}, public_url: publicUrl, report_url: reportUrl } = value;
+  const faults = unknownKeys(value, ["name", "colours", ...urlNames, "categories"], "site.");
   if (!isName(name)) faults.push("site.name: expected a name of 1 to 100 characters");
   for (const key of urlNames.filter((key) => value[key] !== undefined && !isWebAddress(value[key])))
     faults.push(`site.${key}: expected an https URL without user, of at most 500 characters`);
@@ -211,7 +215,36 @@ function siteFaults(value: unknown): string[] {
     faults.push("site.public_url: expected no more than a host, like https://trending.example.com");
   if (isWebAddress(reportUrl) && !reportUrl.includes("{id}"))
     faults.push("site.report_url: expected {id} in the place of a video's id");
-  return [...faults, ...coloursFaults(colours)];
+  return [...faults, ...coloursFaults(colours), ...categoriesFaults(categories)];
+}
+
+function categoriesFaults(categories: unknown): string[] {
+  const entries = isObject(categories) ? Object.entries(categories) : [];
+  if (
+    !isObject(categories) ||
+    entries.length > mostCategories ||
+    !entries.every(([name]) => isCategory(name))
+  )
+    return [
+      `site.categories: expected up to ${mostCategories} categories by their names of 1 to 60 characters`,
+    ];
+  const bad = entries.filter(([, category]) => !isCategoryEntry(category));
+  if (bad.length > 0)
+    return bad.map(
+      ([name]) =>
+        `site.categories.${name}: expected "also", a list of up to 50 names, and "names" by language`,
+    );
+  const also = new Map(Object.entries(categories as NonNullable<Site["categories"]>));
+  const spellings = [...also].flatMap(([name, category]) => [name, ...(category.also ?? [])]);
+  const twice = new Set(spellings.filter((spelling, index) => spellings.indexOf(spelling) < index));
+  return [...twice].map((spelling) => `site.categories: ${spelling} is a name of more than one`);
+}
+
+function isCategoryEntry(value: unknown): boolean {
+  if (!isObject(value) || Object.keys(value).some((key) => key !== "also" && key !== "names")) return false;
+  const { also = [], names = {} } = value;
+  if (!isListOf(also, isCategory) || also.length > mostSpellings || !isObject(names)) return false;
+  return Object.entries(names).every(([tag, name]) => /^[a-z]{2,3}$/.test(tag) && isCategory(name));
 }
 
 function coloursFaults(colours: unknown): string[] {
@@ -293,6 +326,11 @@ function isLanguage(value: unknown): boolean {
 function isName(value: unknown): value is string {
   const form = /^(?=.*[\p{L}\p{N}\p{S}])[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]{1,100}$/u;
   return typeof value === "string" && form.test(value);
+}
+
+/** A name that lines of the writer may have; those with this beginning are names of lists by kind. */
+function isCategory(value: unknown): boolean {
+  return isName(value) && [...value].length <= 60 && !value.startsWith("#language:");
 }
 
 function isColour(value: unknown): boolean {

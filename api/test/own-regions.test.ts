@@ -101,6 +101,28 @@ test("pages and feeds have what the site says of itself, and their policy allows
   origin.watcher.close();
 });
 
+test("a page calls a category as the site does in its language, else as we do", async () => {
+  const builder = new DatabaseBuilder();
+  builders.push(builder);
+  const lists = ["Music", "Comedy", "Ours"].map((category) => ({
+    region: "GB",
+    category,
+    videos: videos(1),
+  }));
+  builder.publish([{ region: "GB", videos: videos(3) }, ...lists]);
+  const site = {
+    name: "Kanal",
+    categories: { Music: { names: { de: "Tonkunst" } }, Ours: { also: ["Nous"] } },
+  };
+  const origin = await openTestOrigin(builder.path, { REGIONS_TABLE: JSON.stringify({ site }) });
+  const read = async (query: string) => (await origin.ask(`/?region=GB${query}`)).text();
+  const german = await read("&lang=de&category=Music");
+  for (const name of ["Tonkunst", "Comedy", "Ours"]) expect(german).toContain(`>${name}</a>`);
+  expect(german).toMatch(/<title>[^<]* · Tonkunst/);
+  expect(await read("&category=Music")).toMatch(/<title>[^<]* · Music/);
+  origin.watcher.close();
+});
+
 describe("the address that a site names", () => {
   const accept = "text/html";
   async function openNamed(site: object | undefined) {

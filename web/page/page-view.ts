@@ -312,13 +312,18 @@ function categoryLinks(shell: Shell): ViewElement | null {
     query.category === undefined,
   );
   const links = categories.map((category) =>
-    pickLink(
-      messages.categories[category] ?? category,
-      linkTo(shell, { category }),
-      category === query.category,
-    ),
+    pickLink(nameCategory(category, shell), linkTo(shell, { category }), category === query.category),
   );
   return h("nav", { class: "categories", "aria-label": messages.category }, all, links);
+}
+
+/** What the site calls a category in a language of the page, else what we do. */
+function nameCategory(
+  category: string,
+  { site, messages, formats }: Pick<Shell, "site" | "messages" | "formats">,
+): string {
+  const own = site?.categories?.[category]?.names?.[formats.language];
+  return own ?? messages.categories[category] ?? category;
 }
 
 function pickLink(name: string, href: string, isCurrent: boolean): ViewElement {
@@ -326,11 +331,9 @@ function pickLink(name: string, href: string, isCurrent: boolean): ViewElement {
 }
 
 /** The title of a page, for the tab; with how far it looks ahead, of a feed: a reader may have several of a region. */
-export function titleOf(
-  { messages, formats, query, site }: Pick<Shell, "messages" | "formats" | "query" | "site">,
-  ahead = "",
-): string {
-  const named = query.category && (messages.categories[query.category] ?? query.category);
+export function titleOf(shell: Pick<Shell, "messages" | "formats" | "query" | "site">, ahead = ""): string {
+  const { messages, formats, query, site } = shell;
+  const named = query.category && nameCategory(query.category, shell);
   const category = named === undefined ? "" : ` · ${named}`;
   const name = site === undefined ? "" : ` – ${site.name}`;
   return `${messages.trending}: ${formats.regionName(query.region)}${category}${ahead}${name}`;

@@ -181,10 +181,11 @@ final readonly class IngestStep
     {
         self::expectOneEdge($names);
         $now = $this->context->now();
+        $regions = $this->context->settings->regions();
         $ingestion = new SourceIngestion(
             $this->database,
             $this->run,
-            new ObservationParser($this->context->settings->regions()->ownership(), $now, $shiftSeconds),
+            new ObservationParser($regions->ownership(), $now, $shiftSeconds, $regions->categories),
             new ObservationStore(
                 $this->database,
                 $now,

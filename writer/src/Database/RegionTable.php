@@ -41,10 +41,15 @@ final readonly class RegionTable
     /**
      * @param non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}> $regions in the order of the file
      * @param ?array{videos: int|float, within_ranks: int|float} $channelLimit of all lists; whole numbers
+     * @param array<string> $categories what sources call a category otherwise: its name, by that
      * @param ?non-empty-list<string> $own null for all
      */
-    private function __construct(public array $regions, public ?array $channelLimit, ?array $own = null)
-    {
+    private function __construct(
+        public array $regions,
+        public ?array $channelLimit,
+        public array $categories = [],
+        ?array $own = null,
+    ) {
         $part = array_intersect($this->codes(), $own ?? []);
         $this->own = array_values($part) ?: $this->codes();
         $this->index = array_key_first($part);
@@ -60,18 +65,32 @@ final readonly class RegionTable
         if ($faults !== []) {
             throw self::bad($faults);
         }
-        /** @var array{default?: string, channel_limit?: array{videos: int|float, within_ranks: int|float}, regions?: non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}>} $table */
+        /** @var array{default?: string, channel_limit?: array{videos: int|float, within_ranks: int|float}, regions?: non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}>, site?: array{categories?: array<array{also?: list<string>}>, ...}} $table */
         $table = json_decode($text, true);
         if (!isset($table['default'], $table['regions'])) {
             $builtIn = self::read((string) file_get_contents(dirname(__DIR__, 3) . '/db/regions.json'));
 
-            return new self($builtIn->regions, $table['channel_limit'] ?? null);
+            return new self($builtIn->regions, $table['channel_limit'] ?? null, self::spellings($table));
         }
         $faults = self::relationFaults($table['default'], $table['regions']);
 
         return $faults === []
-            ? new self($table['regions'], $table['channel_limit'] ?? null)
+            ? new self($table['regions'], $table['channel_limit'] ?? null, self::spellings($table))
             : throw self::bad($faults);
+    }
+
+    /**
+     * @param array{site?: array{categories?: array<array{also?: list<string>}>, ...}, ...} $table
+     * @return array<string>
+     */
+    private static function spellings(array $table): array
+    {
+        $names = [];
+        foreach ($table['site']['categories'] ?? [] as $name => $category) {
+            $names += array_fill_keys($category['also'] ?? [], (string) $name);
+        }
+
+        return $names;
     }
 
     /** @return non-empty-list<string> */
@@ -87,7 +106,7 @@ final readonly class RegionTable
      */
     public function ofWriter(array $own): self
     {
-        return new self($this->regions, $this->channelLimit, $own);
+        return new self($this->regions, $this->channelLimit, $this->categories, $own);
     }
 
     /** Whether all regions are this writer's. */

@@ -11,6 +11,10 @@ final readonly class SiteCheck
 {
     private const string URL = '/^https:\/\/([\w-]+\.)*[A-Za-z][\w-]*(:[1-5]?\d{1,4})?([\/?#][!-+\--:<-~]*)?$/D';
     private const array URLS = ['logo', 'public_url', 'imprint_url', 'privacy_url', 'report_url'];
+    /** A name that people can read, as lines may have it. */
+    private const string CATEGORY = '/^(?!#language:)(?=.*[\p{L}\p{N}\p{S}])[^\x00-\x1f\x7f-\x{9f}\x{2028}-\x{202e}\x{2066}-\x{2069}]{1,60}$/Du';
+    private const int MOST_CATEGORIES = 100;
+    private const int MOST_SPELLINGS = 50;
     private const array COLOURS = ['background', 'surface', 'text', 'muted', 'accent'];
 
     /** As contract/regions.ts has them; the last two are of changes of rank, and no site sets them. */
@@ -26,7 +30,7 @@ final readonly class SiteCheck
         if (!($site instanceof stdClass)) {
             return ['site: expected an object with "name"'];
         }
-        $faults = self::unknownKeys($site, ['name', 'colours', ...self::URLS], 'site');
+        $faults = self::unknownKeys($site, ['name', 'colours', ...self::URLS, 'categories'], 'site');
         foreach (self::URLS as $key) {
             if (property_exists($site, $key) && !self::isWebAddress($site->$key)) {
                 $faults[] = "site.$key: expected an https URL without user, of at most 500 characters";
@@ -42,7 +46,73 @@ final readonly class SiteCheck
         }
         $colours = property_exists($site, 'colours') ? $site->colours : new stdClass();
 
-        return [...$faults, ...self::colourFaults($colours)];
+        $categories = property_exists($site, 'categories') ? $site->categories : new stdClass();
+
+        return [...$faults, ...self::colourFaults($colours), ...self::categoryFaults($categories)];
+    }
+
+    /** @return list<string> */
+    private static function categoryFaults(mixed $categories): array
+    {
+        $all = $categories instanceof stdClass ? (array) $categories : [];
+        $names = array_map(strval(...), array_keys($all));
+        if (
+            !($categories instanceof stdClass) ||
+            count($names) > self::MOST_CATEGORIES ||
+            !self::areCategories($names)
+        ) {
+            return [
+                'site.categories: expected up to ' .
+                self::MOST_CATEGORIES .
+                ' categories by their names of 1 to 60 characters',
+            ];
+        }
+        $bad = array_filter($all, static fn(mixed $one): bool => !self::isCategory($one));
+        if ($bad !== []) {
+            return array_map(
+                static fn(
+                    int|string $name,
+                ): string => "site.categories.$name: expected \"also\", a list of up to 50 names, and \"names\" by language",
+                array_keys($bad),
+            );
+        }
+        /** @var array<stdClass> $all each has such members */
+        $also = array_map(static fn(stdClass $one): array => $one->also ?? [], array_values($all));
+        $counts = array_count_values([...$names, ...array_merge(...$also)]);
+
+        return array_map(
+            static fn(int|string $name): string => "site.categories: $name is a name of more than one",
+            array_keys(array_filter($counts, static fn(int $count): bool => $count > 1)),
+        );
+    }
+
+    private static function isCategory(mixed $value): bool
+    {
+        if (
+            !($value instanceof stdClass) ||
+            array_diff(array_keys((array) $value), ['also', 'names']) !== []
+        ) {
+            return false;
+        }
+        $also = property_exists($value, 'also') ? $value->also : [];
+        $names = property_exists($value, 'names') ? $value->names : new stdClass();
+
+        return is_array($also) &&
+            count($also) <= self::MOST_SPELLINGS &&
+            self::areCategories($also) &&
+            count(array_unique($also)) === count($also) &&
+            $names instanceof stdClass &&
+            self::areCategories((array) $names) &&
+            array_all(
+                array_keys((array) $names),
+                static fn(int|string $tag): bool => self::matches('/^[a-z]{2,3}$/D', (string) $tag),
+            );
+    }
+
+    /** @param array<mixed> $names */
+    private static function areCategories(array $names): bool
+    {
+        return array_all($names, static fn(mixed $name): bool => self::matches(self::CATEGORY, $name));
     }
 
     private static function isWebAddress(mixed $value): bool

@@ -58,8 +58,14 @@ final readonly class ObservationParser
      * @param array<string, bool> $regions the known regions; true for those of this writer
      * @param int $now UTC seconds
      * @param int $shiftSeconds what every time is moved by, for archived data
+     * @param array<string> $categories see RegionTable
      */
-    public function __construct(private array $regions, private int $now, private int $shiftSeconds = 0) {}
+    public function __construct(
+        private array $regions,
+        private int $now,
+        private int $shiftSeconds = 0,
+        private array $categories = [],
+    ) {}
 
     /**
      * A view count; or what a video is and where it may be listed, without views; or a removal, or its end. True for
@@ -333,7 +339,7 @@ final readonly class ObservationParser
                 RejectionReason::BadText,
                 'category: expected a name that does not begin with ' . self::LANGUAGE_LISTS,
             )
-            : $category;
+            : $this->categories[$category ?? ''] ?? $category;
     }
 
     /** @param array<mixed> $fields */

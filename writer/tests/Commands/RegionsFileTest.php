@@ -76,6 +76,47 @@ final class RegionsFileTest extends TestCase
     }
 
     #[Test]
+    public function what_sources_call_a_category_otherwise_is_that_category(): void
+    {
+        $installation = new Installation();
+        $file = "{$installation->folder->path}/regions.json";
+        $installation->environment = ['REGIONS_FILE' => $file];
+        $categories = ['Music' => ['also' => ['Musik', '7']], 'News' => ['names' => ['de' => 'Nachrichten']]];
+        file_put_contents($file, json_encode(['site' => ['name' => 'A', 'categories' => $categories]]));
+        $installation->run(['migrate']);
+        $names = [
+            'a' => 'Musik',
+            'b' => 'Music',
+            'c' => '7',
+            'd' => 'musik',
+            'e' => 'Nachrichten',
+            'f' => null,
+        ];
+        $lines = array_map(
+            static fn(string $id): array => ['id' => $id, 'category' => $names[$id]],
+            array_keys($names),
+        );
+        $announced = [
+            'id' => 'g',
+            'regions' => ['GB'],
+            'region' => null,
+            'views' => null,
+            'category' => 'Musik',
+        ];
+        $run = $installation->run(['ingest', '-'], NdjsonLine::many([...$lines, $announced]));
+
+        self::assertSame(ExitCode::Ok, $run->exitCode, $run->errors);
+        self::assertSame(
+            [...$names, 'a' => 'Music', 'c' => 'Music', 'g' => 'Music'],
+            array_column(
+                $installation->rows('SELECT id, category FROM videos ORDER BY id'),
+                'category',
+                'id',
+            ),
+        );
+    }
+
+    #[Test]
     public function a_region_that_is_new_in_the_file_needs_a_migrate(): void
     {
         $installation = self::installation(['US']);
