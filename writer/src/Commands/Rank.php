@@ -188,6 +188,13 @@ final class Rule extends WriterCommand
             if (!new EditorialStep($context, $database)->change('rules', $isMeant, $entry)) {
                 throw WriterException::usage("Nothing to end: there is no rule for $kind $name.");
             }
+            if ($entry !== null && $kind === 'channel') {
+                RemovalSubject::read((string) $name, true)->warnIfUnknown(
+                    $database,
+                    $context->log,
+                    'the rule counts',
+                );
+            }
             $done = $entry === null ? 'Ended the rule' : 'Made a rule';
             $context->log->info("$done for $kind $name: the next generation follows it.", [
                 'event' => $entry === null ? 'rule_ended' : 'ruled',

@@ -113,7 +113,7 @@ final class Remove extends WriterCommand
                     ['event' => 'removed_without_file'],
                 );
             }
-            $subject->warnIfUnknown($database, $context->log);
+            $subject->warnIfUnknown($database, $context->log, 'it is kept out');
 
             return ExitCode::Ok;
         });
@@ -182,6 +182,7 @@ final class Allow extends WriterCommand
                         $subject->kind->value => $subject->name,
                         ...$by === null ? [] : ['by' => $by],
                     ]);
+                    $subject->warnIfUnknown($database, $context->log, 'it need not wait');
                 }
             } catch (WriterException $failure) {
                 if (!$isRemoved) {
@@ -243,12 +244,14 @@ final readonly class RemovalSubject implements Stringable
             : $erasures->hasChannel($this->name);
     }
 
-    public function warnIfUnknown(Database $database, LoggerInterface $log): void
+    /** @param string $effect of what was decided, once it is known */
+    public function warnIfUnknown(Database $database, LoggerInterface $log, string $effect): void
     {
         $column = $this->kind === RemovalKind::Video ? 'id' : 'channel';
         if ($database->value("SELECT 1 FROM videos WHERE $column = ? LIMIT 1", [$this->name]) === null) {
-            $log->warning("No stored video is $this: it is kept out when it comes.", [
-                'event' => 'removed_unknown',
+            $of = $this->kind === RemovalKind::Video ? 'is' : 'is of';
+            $log->warning("No stored video $of $this: $effect when it comes.", [
+                'event' => 'unknown_subject',
                 $this->kind->value => $this->name,
             ]);
         }

@@ -616,6 +616,29 @@ final class EditorialTest extends TestCase
     }
 
     #[Test]
+    public function a_name_that_nothing_has_is_told_since_it_may_be_a_slip(): void
+    {
+        $review = ['region' => 'GB', 'since' => '2020-01-01T00:00:00Z', 'hours' => 1, 'after' => 'enter'];
+        file_put_contents($this->file, json_encode(['reviews' => [[...$review, 'reason' => 'law']]]));
+        $this->list();
+        $rule = ['rule', '--until', '2999-01-01T00:00:00Z', '--reason', 'spam', '--channel'];
+        $told = fn(string ...$words): string => $this->installation
+            ->run(array_values($words))
+            ->message('unknown_subject');
+
+        self::assertSame(
+            'No stored video is of channel "One": the rule counts when it comes.',
+            $told(...$rule, ...['One']),
+        );
+        self::assertSame(
+            'No stored video is of channel "One": it is kept out when it comes.',
+            $told('remove', '--channel', 'One'),
+        );
+        self::assertSame('No stored video is video z: it need not wait when it comes.', $told('allow', 'z'));
+        self::assertSame(['', ''], [$told(...$rule, ...['One & Co']), $told('allow', 'a')]);
+    }
+
+    #[Test]
     public function a_rule_that_is_tried_is_compared_at_one_time(): void
     {
         // Each look at the clock finds it an hour later, and one of these gone.
