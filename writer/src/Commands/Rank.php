@@ -145,10 +145,15 @@ final class Rule extends WriterCommand
             throw WriterException::usage('Expected one of --channel, --word and --source.');
         }
         [$kind, $name] = [$kinds[0], $given($kinds[0])];
-        $compared = static fn(?string $text): ?string => $kind === 'word' && $text !== null
-            ? Rules::comparable($text)
-            : $text;
-        $isMeant = static fn(stdClass $rule): bool => $compared($rule->$kind ?? null) === $compared($name);
+        $isMeant = static function (stdClass $rule) use ($kind, $name): bool {
+            /** @var ?string $named */
+            $named = $rule->$kind ?? null;
+
+            return $named === $name ||
+                ($kind === 'word' &&
+                    $named !== null &&
+                    Rules::comparable($named) === Rules::comparable((string) $name));
+        };
         $factor = $given('factor') ?? '0';
         $entry = self::isGiven($input, 'end')
             ? null
