@@ -50,7 +50,8 @@ function readRegionsFile(path: string): string {
     require("../../web/client/src/view/locales/all.ts") as typeof import("../../web/client/src/view/locales/all.ts");
   const faults: string[] = [];
   const languages = Object.entries(table.languages).map(([tag, file]) => {
-    const words = typeof file === "string" ? resolve(dirname(path), file) : "";
+    if (typeof file !== "string") return [tag, null]; // which is refused with the whole table
+    const words = resolve(dirname(path), file);
     try {
       return [tag, all.readMessages(readSettingFile(words), tag)];
     } catch (error) {
@@ -59,7 +60,7 @@ function readRegionsFile(path: string): string {
       return [tag, {}];
     }
   });
-  if (faults.length > 0) throw new Error(faults.join("; "));
+  if (faults.length > 0) throw new Error(faults.join("\n"));
   const whole = JSON.stringify({ ...table, languages: Object.fromEntries(languages) });
   if (Buffer.byteLength(whole) <= mostBytes) return whole;
   throw new Error(`${path} has more than ${mostBytes} bytes with its languages`);

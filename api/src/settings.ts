@@ -126,7 +126,7 @@ function nameAsSet(name: string): string {
 }
 
 function describeIssue({ name, message }: { name: string; message: string }): string {
-  return `${name}: ${message}. Example: ${name}=${examples[name]}`;
+  return `${name}: ${message.replaceAll("\n", "; ")}. Example: ${name}=${examples[name]}`;
 }
 
 function text(pattern: RegExp, expected: string) {
@@ -177,7 +177,7 @@ function regionTable() {
       try {
         return readRegionTable(value);
       } catch (error) {
-        const message = (error as Error).message.replaceAll("\n", "; ");
+        const { message } = error as Error;
         context.issues.push({ code: "custom", message, input: "(regions)" });
         return z.NEVER;
       }

@@ -17,6 +17,7 @@ import {
   testTime,
 } from "@trendvault/kit/origin";
 import { testEnvironment } from "@trendvault/kit/origin-process";
+import { readMessages } from "../../web/client/src/view/locales/all.ts";
 import { renderBundle } from "../src/bundle/run-render.ts";
 import { listen } from "../src/origin.ts";
 import { readSettings } from "../src/settings.ts";
@@ -277,9 +278,10 @@ test("nothing is left of a bundle that cannot be finished", async () => {
   await expect(render(output)).rejects.toThrow("gaps");
 });
 
-test("a bundle of a deployment with regions of its own has these, and no others", async () => {
-  const regions = [{ code: "GB", name: "Britain", languages: ["cy", "pl"] }];
-  const own = { REGIONS_TABLE: JSON.stringify({ default: "GB", regions }) };
+test("a bundle of a deployment with regions and languages of its own has these, and of regions no others", async () => {
+  const regions = [{ code: "GB", name: "Britain", languages: ["pl", "cy"] }];
+  const languages = { cy: readMessages('{"dir": "ltr", "more": "Mwy"}', "cy") };
+  const own = { REGIONS_TABLE: JSON.stringify({ default: "GB", regions, languages }) };
   const settings = readSettings({ ...testEnvironment, ...env, ...own, DB_PATH: builder.path });
   const path = join(builder.folder, "own.bundle");
   const others = { processes: 1, program, onProgress() {} };
@@ -289,6 +291,9 @@ test("a bundle of a deployment with regions of its own has these, and no others"
       await renderBundle({ settings, output: path, now: testTime, ...others }),
     );
     expect(made.manifest.regions).toEqual(["GB"]);
+    const page = new TextDecoder().decode((await made.read("/?region=GB&lang=cy"))?.body);
+    expect(page).toContain('<html lang="cy" dir="ltr">');
+    expect(page).toContain(">Mwy</a>");
   } finally {
     useRegions(null);
   }

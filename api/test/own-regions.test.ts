@@ -299,7 +299,7 @@ describe("a language of the site's own", () => {
   test("with a mistake keeps the origin from starting, which says in which file and at which word", async () => {
     const bad = JSON.stringify({ dir: "rtl", up: "עלה", mor: "עוד" });
     await expect(openHebrew(bad)).rejects.toThrow(
-      "languages.he (/he.json): up: expected the arguments of “up {n}”; " +
+      "languages.he (/he.json): up: expected the arguments of “up {n}”\n" +
         "languages.he (/he.json): mor: unknown, expected the name of a word of en.json",
     );
   });

@@ -44,6 +44,38 @@ test("--keys prints the public keys without a database, and says what is wrong w
   expect(await run(["--keys"], env)).toMatchObject({ code: 2, said: expect.stringMatching(/^SIGNING_KEYS/) });
 });
 
+test("--check-regions says what is wrong with a file of regions, and with words of its languages", async () => {
+  const file = join(builder.folder, "regions.json");
+  const words = join(builder.folder, "he.json");
+  const check = async (table: object, text: string) => {
+    await Promise.all([Bun.write(file, JSON.stringify(table)), Bun.write(words, text)]);
+    return run(["--check-regions", file], {});
+  };
+  const languages = { he: "he.json" };
+  expect(await check({ languages }, '{"dir": "rtl", "more": "עוד"}')).toMatchObject({ code: 0, said: "" });
+  expect(await check({ languages }, '{"more": "<b>", "mor": ""}')).toMatchObject({
+    code: 2,
+    said: [
+      `languages.he (${words}): dir: expected ltr or rtl`,
+      `languages.he (${words}): more: expected a text of 1 to 500 characters, without markup and what turns text around`,
+      `languages.he (${words}): mor: unknown, expected the name of a word of en.json`,
+    ].join("\n"),
+  });
+  const missing = join(builder.folder, "no.json");
+  expect(await check({ languages: { he: "no.json" } }, "{}")).toMatchObject({
+    code: 2,
+    said: `languages.he (${missing}): cannot read ${missing} (ENOENT)`,
+  });
+  expect(await check({ languages: { he: { dir: "rtl" } } }, "{}")).toMatchObject({
+    code: 2,
+    said: expect.stringContaining("languages.he: expected a tag of two or three small letters, and the path"),
+  });
+  expect(await check({ languages, planets: 1 }, '{"dir": "rtl"}')).toMatchObject({
+    code: 2,
+    said: expect.stringContaining("planets: unknown"),
+  });
+});
+
 test("an argument or a key that is missing is said, with what is expected, and gives 2", async () => {
   expect(await run([])).toMatchObject({ code: 2, said: "--database: missing, expected a file" });
   expect(await run(["--database", builder.path])).toMatchObject({

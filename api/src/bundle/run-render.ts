@@ -28,7 +28,7 @@ import {
   type TrendingQuery,
   trendingUrl,
 } from "@trendvault/contract/queries";
-import { publicUrl, regionCodes, useRegions } from "@trendvault/contract/regions";
+import { publicUrl, readRegionTable, regionCodes, useRegions } from "@trendvault/contract/regions";
 import { tokenMinute } from "@trendvault/contract/token";
 import { DatabaseUnreadable, DatabaseUnusable } from "../database/database-files.ts";
 import { GenerationWatcher } from "../database/generation-watcher.ts";
@@ -36,6 +36,7 @@ import { type ListedChoices, ListReader } from "../database/list-reader.ts";
 import type { ListPage, Store } from "../database/store.ts";
 import type { FindRoute } from "../http/routes.ts";
 import { splitTarget } from "../http/routes.ts";
+import { readKeyFiles } from "../key-files.ts";
 import { assembleAnswers, signingKeysOf } from "../origin.ts";
 import { formatTime, Refusal } from "../resources/resource.ts";
 import type { Builder, Snapshot } from "../serving/builder.ts";
@@ -76,6 +77,7 @@ function prepare(args: readonly string[], { program, output }: Context): () => u
     const settings = readSettings(env);
     return () => printKeys(settings, output);
   }
+  if (command.kind === "regions") return requireRegions(command.file);
   const settings = readSettings({ ...env, DB_PATH: command.database });
   return command.kind === "share"
     ? () => renderShare(command.share, { settings, write: output.bytes })
@@ -85,6 +87,14 @@ function prepare(args: readonly string[], { program, output }: Context): () => u
 /** What an origin with these settings has at /.well-known/jwks.json. */
 async function printKeys(settings: Settings, output: Output): Promise<void> {
   output.line(JSON.stringify((await signingKeysOf(settings)).publicKeys));
+}
+
+/** @throws Error with what is wrong with a file of regions, or with the words of its languages */
+function requireRegions(file: string): () => void {
+  const { values, failures } = readKeyFiles({ REGIONS_FILE: file });
+  if (failures[0] !== undefined) throw new Error(failures[0].message);
+  readRegionTable(values.REGIONS_TABLE ?? "");
+  return () => {};
 }
 
 async function renderWhole(
@@ -201,18 +211,21 @@ async function renderShare(
 type RenderCommand =
   | { kind: "help" }
   | { kind: "keys" }
+  | { kind: "regions"; file: string }
   | { kind: "bundle"; database: string; output: string; processes: number }
   | { kind: "share"; database: string; share: NamedShare };
 
 const renderUsage = `Usage: bun api/dist/render.js --database FILE --output FILE [--processes N]
        bun api/dist/render.js --keys
+       bun api/dist/render.js --check-regions FILE
 
 Writes every document of the newest generation of a database, signed and compressed, into one file (a bundle), from
 which an edge without an origin answers. Its settings are the origin's (.env.example). The last line on standard output
 is JSON: generation, documents, bytes, index_bytes, sha256, index_sha256, seconds; progress is on standard error.
 With --processes (1 to 16, default 1) so many others render side by side: quicker where there are free cores.
 With --keys it prints the public keys that verify them, as an origin has them at /.well-known/jwks.json.
-Exit codes: 0 written; 2 an argument or a setting is wrong; 5 the database cannot be read; 1 anything else.`;
+With --check-regions it says what is wrong with a file of regions and the words of its languages.
+Exit codes: 0 written, or nothing is wrong; 2 an argument, a setting or that file is wrong; 5 the database cannot be read; 1 anything else.`;
 
 /** Reads the arguments of the command. @throws Error that says what is expected */
 function readRenderCommand(args: readonly string[]): RenderCommand {
@@ -224,11 +237,14 @@ function readRenderCommand(args: readonly string[]): RenderCommand {
       processes: { type: "string", default: "1" },
       share: { type: "string" },
       keys: { type: "boolean", default: false },
+      "check-regions": { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) return { kind: "help" };
   if (values.keys) return { kind: "keys" };
+  const { "check-regions": regions } = values;
+  if (regions !== undefined) return { kind: "regions", file: requirePath(regions, "check-regions") };
   const database = requirePath(values.database, "database");
   if (values.share !== undefined) return { kind: "share", database, share: requireShare(values.share) };
   const output = requirePath(values.output, "output");
