@@ -250,7 +250,7 @@ export function readOembed(search: string): OembedRequest {
 const noPageUrl: InvalidParameter = { name: "url", detail: "expected the address of a page, / or /embed" };
 
 /** Which feed a path names. */
-export type FeedAddress = { region: TrendingQuery["region"]; form: FeedForm };
+type FeedAddress = { region: TrendingQuery["region"]; form: FeedForm };
 
 /** A feed: the longest first page of a list, in one form. */
 export type FeedQuery = TrendingQuery & { form: FeedForm };
@@ -294,7 +294,7 @@ export function explanationUrl(
 }
 
 /** What is exported: a region's lists over all categories, of one window, or of all without it. */
-export type ExportQuery = { region: TrendingQuery["region"]; window: Window | undefined };
+type ExportQuery = { region: TrendingQuery["region"]; window: Window | undefined };
 
 /** The media type of an export: a JSON value a line. */
 export const exportType = "application/x-ndjson";

@@ -1,5 +1,5 @@
 import { type Window, windows } from "@trendvault/contract/lists";
-import { type ExportQuery, exportType, exportUrl, parseExportQuery } from "@trendvault/contract/queries";
+import { exportType, exportUrl, parseExportQuery } from "@trendvault/contract/queries";
 import type { ExportHead, ExportItem } from "@trendvault/contract/responses";
 import { DatabaseUnreadable } from "../database/database-files.ts";
 import type { Generation, ListPage, ListRow } from "../database/store.ts";
@@ -19,11 +19,7 @@ const ranksPerStep = 100;
 type ReadingSteps = Generator<void, Content | Refusal>;
 
 /** The ranking of a region that a query string (without its "?") selects, or why it selects none. */
-export function exportResource(
-  region: ExportQuery["region"],
-  search: string,
-  sources: PageSources,
-): Resource | Refusal {
+export function exportResource(region: string, search: string, sources: PageSources): Resource | Refusal {
   const { query, invalid } = parseExportQuery(region, `?${search}`);
   if (query === null) return Refusal.ofParameters(invalid);
   const readInSteps = (generation: Generation) => readRanking(query, generation, sources);
@@ -42,7 +38,7 @@ function atOnce(steps: ReadingSteps): Content | Refusal {
 }
 
 function* readRanking(
-  { region, window }: ExportQuery,
+  { region, window }: { region: string; window: Window | undefined },
   generation: Generation,
   sources: PageSources,
 ): ReadingSteps {
@@ -57,7 +53,7 @@ function* readRanking(
 
 // A title may change between two steps: each line is of one moment, the whole need not be.
 function* readList(
-  list: { region: ExportQuery["region"]; window: Window },
+  list: { region: string; window: Window },
   generation: number,
   { lists, linkOf }: PageSources,
 ): Generator<void, ExportedList> {

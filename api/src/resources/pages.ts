@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { defaultWindow } from "@trendvault/contract/lists";
 import {
   allPageLanguages,
+  type FeedForm,
   feedUrl,
   isEmbedUrl,
   oembedUrl,
@@ -13,7 +14,6 @@ import {
 } from "@trendvault/contract/page";
 import { isAssetPath, paths } from "@trendvault/contract/paths";
 import {
-  type FeedAddress,
   type FeedQuery,
   missing,
   parseEmbedQuery,
@@ -143,7 +143,11 @@ function restartAtPage(refusal: Refusal, { cursor: _, ...query }: PageQuery): Re
 }
 
 /** The feed of a list that a query string (without its "?") selects, or why it selects none. */
-export function feedResource(address: FeedAddress, search: string, sources: PageSources): Resource | Refusal {
+export function feedResource(
+  address: { region: string; form: FeedForm },
+  search: string,
+  sources: PageSources,
+): Resource | Refusal {
   const { query, invalid } = parseFeedQuery(address, `?${search}`);
   if (query === null) return Refusal.ofParameters(invalid);
   return { url: feedUrl(query), route: "feed", read: (generation) => readFeed(query, generation, sources) };
