@@ -236,15 +236,16 @@ type OembedRequest =
  */
 export function readOembed(search: string): OembedRequest {
   const asked = new URLSearchParams(search);
-  const most = Math.min(...["maxwidth", "maxheight"].map((name) => Number(asked.get(name)) || frameSizes[0]));
+  const room = ["maxwidth", "maxheight"].map((name) => Number.parseInt(asked.get(name) ?? "", 10));
+  const most = Math.min(...room.filter((pixels) => !Number.isNaN(pixels)));
   const size = frameSizes.find((one) => one <= most) ?? frameSizes[2];
   if ((asked.get("format") ?? "json") !== "json")
     return { refused: { kind: "not-implemented", invalid: [{ name: "format", detail: "expected json" }] } };
-  const page = /^https?:\/\/([\w.-]+(?::\d+)?)(?:\/(?:embed)?)?(?:\?([^#]*))?(?:#.*)?$/i.exec(
-    asked.get("url") ?? "",
-  );
-  if (page === null) return { refused: { kind: "invalid-parameter", invalid: [noPageUrl] } };
-  return { site: `https://${page[1]?.toLowerCase()}`, search: page[2] ?? "", size, refused: null };
+  const url = asked.get("url") ?? "";
+  const page = /^https?:\/\/[\w.-]+(?::\d+)?(?:\/(?:embed)?)?(?:\?([^#]*))?(?:#.*)?$/i.exec(url);
+  if (page === null || !URL.canParse(url))
+    return { refused: { kind: "invalid-parameter", invalid: [noPageUrl] } };
+  return { site: `https://${new URL(url).host}`, search: page[1] ?? "", size, refused: null };
 }
 
 const noPageUrl: InvalidParameter = { name: "url", detail: "expected the address of a page, / or /embed" };

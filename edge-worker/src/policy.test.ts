@@ -209,11 +209,13 @@ describe("oEmbed", () => {
     expect(target(`?${url}&maxwidth=1200&maxheight=900&dnt=1&format=json`)).toBe(key);
     expect(target(`?maxwidth=580&${url}&maxheight=750`)).toBe(`${key}&maxwidth=500`);
     expect(target(`?${url}&maxheight=20`)).toBe(`${key}&maxwidth=300`);
+    expect(target(`?${url}&maxwidth=0`)).toBe(`${key}&maxwidth=300`);
     expect(target(`?${url}&maxwidth=many`)).toBe(key);
     const german = keyOf("https://a.example:8443/?region=DE");
     for (const same of ["http://A.example:8443/embed?region=DE", "https://a.example:8443?region=de#x"])
       expect(target(page(same))).toBe(german);
-    expect(target(page("https://a.example"))).toBe(keyOf("https://a.example/?region=PL"));
+    for (const same of ["https://a.example", "https://a.example:443/", "http://a.example:80"])
+      expect(target(page(same))).toBe(keyOf("https://a.example/?region=PL"));
     const kids = target(page("https://a.example/?region=DE&category=Kids'%20TV"));
     expect(kids).toBe("/oembed?url=https%3A%2F%2Fa.example%2F%3Fregion%3DDE%26category%3DKids%2527%2520TV");
     expect(target(kids?.slice("/oembed".length) ?? "")).toBe(kids);
