@@ -444,8 +444,10 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.stop(true);
 });
 
-/** An edge that has some regions, in front of an origin that has some, and is not ready at first. */
-function edge({ own, published, notReady = 0 }: { own: string; published: string[]; notReady?: number }) {
+type EdgeOptions = { own: string; published: string[]; notReady?: number; languages?: object };
+
+/** An edge that has some regions and the language he, in front of an origin that has some, and is not ready at first. */
+function edge({ own, published, notReady = 0, languages = {} }: EdgeOptions) {
   let asked = 0;
   const server = Bun.serve({
     port: 0,
@@ -454,6 +456,12 @@ function edge({ own, published, notReady = 0 }: { own: string; published: string
       if (asked++ < notReady) return new Response("{}", { status: 503 });
       const { pathname, search } = new URL(url);
       if (pathname === "/api/regions") return Response.json({ regions: published.map((code) => ({ code })) });
+      if (pathname === "/api/about") return Response.json({ languages });
+      if (pathname + search === "/?lang=none")
+        return Response.json(
+          { invalid: [{ name: "lang", detail: "expected one of en, he" }] },
+          { status: 400 },
+        );
       if (pathname + search !== "/api/trending?region=none") return new Response("{}", { status: 404 });
       const invalid = [{ name: "region", detail: `expected one of ${own}` }];
       return Response.json({ invalid }, { status: 400 });
@@ -475,6 +483,15 @@ test("an edge with others, or in another order, is refused with both", async () 
       `The edge was built for the regions ${own}, and those at ${url}api/regions are US, CA.`,
     );
   }
+});
+
+test("an edge that lacks a language of the site's own is refused", async () => {
+  const regions = { own: "US", published: ["US"] };
+  expect(await requireSameRegions(edge({ ...regions, languages: { he: {} } }).url)).toBe("US");
+  const { url } = edge({ ...regions, languages: { he: {}, yi: {}, h: {} } });
+  await expect(requireSameRegions(url)).rejects.toThrow(
+    "The edge was built without the languages yi, h. Build",
+  );
 });
 
 test("an edge that never becomes ready is asked a bounded number of times", async () => {

@@ -350,20 +350,28 @@ type Patience = { attempts?: number; pauseMs?: number; signal?: AbortSignal | un
 /**
  * The codes of the regions. A busy origin may take longer than its edge waits: 503 is asked again, for a minute.
  *
- * @throws Error when the edge was built for others than those at /api/regions, or does not answer
+ * @throws Error when the edge was built for others than those at /api/regions, or without a language of the site's own,
+ * or does not answer
  */
 export async function requireSameRegions(edgeUrl = "", patience: Patience = {}): Promise<string> {
   const url = URL.parse(paths.regions, edgeUrl);
   if (url === null) throw new Error("Expected the URL of the edge, like https://trending.example.com");
   const [published, own] = await Promise.all([
     readPublished(url, patience),
-    readOwn(new URL(paths.trending, url), patience),
+    readOwn(new URL(`${paths.trending}?region=none`, url), patience),
   ]);
-  if (published === own) return published;
-  throw new Error(
-    `The edge was built for the regions ${own}, and those at ${url} are ${published}. Build it with the file that ` +
-      "REGIONS_FILE names at the writer and the origin (docs/regions.md).",
-  );
+  const buildIt =
+    "Build it with the file that REGIONS_FILE names at the writer and the origin (docs/regions.md).";
+  if (published !== own)
+    throw new Error(
+      `The edge was built for the regions ${own}, and those at ${url} are ${published}. ${buildIt}`,
+    );
+  const about = (await (await fetchReady(new URL(paths.about, url), patience)).json()) as RegionTable;
+  const languages = Object.keys(about.languages ?? {});
+  const known = languages.length === 0 ? "" : await readOwn(new URL("/?lang=none", url), patience);
+  const missing = languages.filter((tag) => !known.split(", ").includes(tag));
+  if (missing.length === 0) return published;
+  throw new Error(`The edge was built without the languages ${missing.join(", ")}. ${buildIt}`);
 }
 
 async function readPublished(url: URL, patience: Patience): Promise<string> {
@@ -373,12 +381,11 @@ async function readPublished(url: URL, patience: Patience): Promise<string> {
   return regions.map(({ code }) => code).join(", ");
 }
 
-/** The edge refuses a region that it does not have by itself, and says which it has. */
+/** The edge refuses a region or language that it does not have by itself, and says which it has. */
 async function readOwn(url: URL, patience: Patience): Promise<string> {
-  url.searchParams.set("region", "none");
   const response = await fetchReady(url, patience);
   const { invalid } = (await response.json()) as { invalid?: { name: string; detail: string }[] };
-  const detail = invalid?.find(({ name }) => name === "region")?.detail;
+  const detail = invalid?.find(({ name }) => url.searchParams.has(name))?.detail;
   if (detail === undefined) throw new Error(`${url} answered with status ${response.status}, expected 400`);
   return detail.replace(/^expected one of /, "");
 }

@@ -256,9 +256,9 @@ async function getList(port: number): Promise<List> {
   return (await response.json()) as List;
 }
 
-test("regions of one's own are those of the writer, the origin, the page and the edge", async () => {
+test("regions and languages of one's own are those of the writer, the origin, the page and the edge", async () => {
   const source = twoVideos.map((video) => ({ ...video, region: "CA" }));
-  const { ask, read } = await up(threeRegions, source);
+  const { ask, read } = await up({ ...threeRegions, languages: { ja: "ja.json" } }, source);
   expect((await read("/api/trending?region=ca")).items).toHaveLength(2);
   expect((await read("/api/trending")).region).toBe("US"); // nobody knows the country here
   expect((await read("/api/trending?region=GB")).detail).toBe("region: expected one of US, CA, JP");
@@ -270,9 +270,10 @@ test("regions of one's own are those of the writer, the origin, the page and the
   expect(components.schemas.Region.enum).toEqual(["US", "CA", "JP"]);
   const page = await (await ask("/?region=CA")).text();
   expect(page).toContain('<html lang="fr"');
-  expect(page).toContain('"languages":{"US":"en","CA":"fr","JP":"en"}');
+  expect(page).toContain('"languages":{"US":"en","CA":"fr","JP":"ja"}');
   expect(page.match(/<option value="(..)"/g)).toHaveLength(3);
-  expect(await (await ask("/?region=JP")).text()).toContain('<html lang="en"');
+  expect(await (await ask("/?region=JP")).text()).toContain('<html lang="ja"');
+  expect(await (await ask("/?region=US&lang=ja")).text()).toContain("もっと見る");
 });
 
 test("two hundred regions are up, each with its own list, page, feed and export", async () => {
@@ -345,6 +346,7 @@ async function up(table: RegionTable, source: Series[]) {
 function regionsFile(table: object): string {
   const path = join(newFolder("up"), "regions.json");
   writeFileSync(path, JSON.stringify(table));
+  writeFileSync(join(path, "../ja.json"), '{"dir": "ltr", "allCategories": "もっと見る"}');
   return path;
 }
 
