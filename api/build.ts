@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
-import { noticesName, noticesOf } from "../tools/release/notices.ts";
+import { writeNotices } from "../tools/release/notices.ts";
 
 /**
  * Builds the programs, minified and with bytecode, and beside them what they load with the first request for it: a file
@@ -46,4 +46,4 @@ const { metafile } = await Bun.build({
   metafile: true,
   plugins: [besideThem],
 });
-await Bun.write(join(outdir, noticesName), noticesOf([metafile]));
+writeNotices(outdir, [metafile]);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { noticesName, noticesOf } from "../../tools/release/notices.ts";
+import { writeNotices } from "../../tools/release/notices.ts";
 
 /** Builds the follower and bin/verify-history's program, minified and with bytecode. */
 const { values } = parseArgs({ options: { outdir: { type: "string" } } });
@@ -13,4 +13,4 @@ const { metafile } = await Bun.build({
   bytecode: true,
   metafile: true,
 });
-await Bun.write(join(outdir, noticesName), noticesOf([metafile]));
+writeNotices(outdir, [metafile]);

@@ -1,19 +1,24 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BuildMetafile } from "bun";
-
-/** The file beside what was built. */
-export const noticesName = "THIRD-PARTY.txt";
 
 type Package = { name: string; version: string; license: string; texts: string[] };
 
 /**
- * What the licences of others ask to be passed on with what builds took code of theirs into. `folder`: where the builds
- * ran, in which their paths begin.
+ * Writes beside what was built (THIRD-PARTY.txt in `target`) what the licences of others ask to be passed on with code of
+ * theirs that it took. `folder`: where the builds ran, in which their paths begin.
  *
  * @throws Error when a package says no licence, or has no text of it
  */
-export function noticesOf(built: readonly (BuildMetafile | undefined)[], folder = process.cwd()): string {
+export function writeNotices(
+  target: string,
+  built: readonly (BuildMetafile | undefined)[],
+  folder = process.cwd(),
+): void {
+  writeFileSync(join(target, "THIRD-PARTY.txt"), noticesOf(built, folder));
+}
+
+function noticesOf(built: readonly (BuildMetafile | undefined)[], folder: string): string {
   const paths = built.flatMap((metafile) => Object.keys(metafile?.inputs ?? {}));
   const folders = paths.flatMap(
     (path) => /^.*\/node_modules\/(@[^/]+\/)?[^/]+(?=\/)/.exec(`/${path}`)?.[0] ?? [],

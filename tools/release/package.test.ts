@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { newFolder, root } from "@trendvault/kit/machine";
-import { noticesOf } from "./notices.ts";
+import { writeNotices } from "./notices.ts";
 
 const program = join(root, "tools/release/package-debian");
 const missing = ["dpkg-deb", "systemd-analyze"].filter((name) => Bun.which(name) === null);
@@ -78,11 +78,14 @@ test("a build that takes code of a package without a licence's text fails, as do
   const place = join(folder, "node_modules/@some/package");
   await Bun.write(join(place, "package.json"), '{"name":"@some/package","version":"1.0.0","license":"MIT"}');
   const metafile = { inputs: { "node_modules/@some/package/a.js": {} } } as never;
-  expect(() => noticesOf([metafile], folder)).toThrow("@some/package 1.0.0: expected a licence");
+  const write = () => writeNotices(folder, [metafile], folder);
+  expect(write).toThrow("@some/package 1.0.0: expected a licence");
   await Bun.write(join(place, "LICENSE.md"), "Do what you like.\n");
-  expect(noticesOf([metafile], folder)).toEndWith("@some/package 1.0.0 (MIT)\n\nDo what you like.\n");
+  write();
+  const notices = await Bun.file(join(folder, "THIRD-PARTY.txt")).text();
+  expect(notices).toEndWith("@some/package 1.0.0 (MIT)\n\nDo what you like.\n");
   await Bun.write(join(place, "package.json"), '{"name":"@some/package","version":"1.0.0"}');
-  expect(() => noticesOf([metafile], folder)).toThrow("expected a licence");
+  expect(write).toThrow("expected a licence");
 });
 
 /** In a tree with the little that a system has of its own. */

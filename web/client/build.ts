@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import openapi from "../../contract/openapi.json" with { type: "json" };
-import { noticesName, noticesOf } from "../../tools/release/notices.ts";
+import { writeNotices } from "../../tools/release/notices.ts";
 import { localeParts } from "./locale-parts.ts";
 
 /** `bun build.ts [FOLDER]` writes dist/: the package's modules, the file of the script tag with its parts, the types. */
@@ -30,7 +30,7 @@ const { metafile } = await Bun.build({
   outdir: join(dist, "script"),
   minify: true,
 });
-await Bun.write(join(dist, noticesName), noticesOf([metafile]));
+writeNotices(dist, [metafile]);
 await writeTypes(entries, join(dist, "types"));
 
 /**

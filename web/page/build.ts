@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { pageFields, pageLanguages, policies, workerPolicy } from "@trendvault/contract/page";
-import { noticesName, noticesOf } from "../../tools/release/notices.ts";
+import { writeNotices } from "../../tools/release/notices.ts";
 import { localeParts } from "../client/locale-parts.ts";
 import { allMessages } from "../client/src/view/locales/all.ts";
 import { writeFailure } from "./about-view.ts";
@@ -48,7 +48,6 @@ write(join(dist, "public/service-worker.js"), scripts.serviceWorker);
 write(join(dist, "public/favicon.ico"), await Bun.file(join(folder, "icon.svg")).text());
 writeFailures();
 write(join(dist, "public/_headers"), headerRules());
-write(join(dist, "public", noticesName), scripts.notices);
 write(join(dist, "manifest.json"), `${JSON.stringify(assets, null, 2)}\n`); // last: what it names is there
 removeOld();
 
@@ -70,9 +69,7 @@ function writeFailures(): void {
   }
 }
 
-async function buildScripts(): Promise<
-  Record<"page" | "embed" | "docs" | "serviceWorker" | "notices", string>
-> {
+async function buildScripts(): Promise<Record<"page" | "embed" | "docs" | "serviceWorker", string>> {
   const options = {
     minify: true,
     target: "browser",
@@ -102,8 +99,9 @@ async function buildScripts(): Promise<
     throw new Error("Cannot find the scripts among what was built");
   }
   const docsPath = addFile(basename(docsScript.path), await docsScript.text());
-  const notices = noticesOf([built, docs, worker].map(({ metafile }) => metafile));
-  return { page, embed, docs: docsPath, serviceWorker: await serviceWorker.text(), notices };
+  const metafiles = [built, docs, worker].map(({ metafile }) => metafile);
+  writeNotices(join(dist, "public"), metafiles);
+  return { page, embed, docs: docsPath, serviceWorker: await serviceWorker.text() };
 }
 
 /** The paths of what a built script imports at once, and what that imports. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, posix } from "node:path";
 import { parseArgs } from "node:util";
-import { noticesName, noticesOf } from "../../../tools/release/notices.ts";
+import { writeNotices } from "../../../tools/release/notices.ts";
 import type { Section } from "./search.ts";
 
 /**
@@ -108,7 +108,7 @@ write("style.css", styles.map((path) => readFileSync(path, "utf8")).join(""));
 write("search.js", (await script.outputs[0]?.text()) ?? "");
 write("sections.js", `const sections=${JSON.stringify(sections)}`);
 write("icon.svg", readFileSync(join(import.meta.dir, "../icon.svg")));
-write(noticesName, noticesOf([script.metafile]));
+writeNotices(folder, [script.metafile]);
 if (values.archive !== undefined) await pack(values.archive);
 
 function readDocument(path: string): Document {
