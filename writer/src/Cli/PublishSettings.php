@@ -215,8 +215,6 @@ final readonly class BackupSettings
 final readonly class StoreSettings
 {
     private const string REGION = '/^[a-z0-9-]{1,40}$/D';
-    /** Before there was one setting for both. */
-    private const array OLD_TIMEOUTS = ['PUBLISH_TIMEOUT_SECONDS', 'BACKUP_TIMEOUT_SECONDS'];
 
     /**
      * How long publishing or a backup may take.
@@ -226,14 +224,6 @@ final readonly class StoreSettings
      */
     public static function timeoutSeconds(Settings $settings, int $default): int
     {
-        foreach (self::OLD_TIMEOUTS as $name) {
-            if ($settings->sourceText($name) !== null) {
-                throw WriterException::usage(
-                    "$name is not a setting any more: set STORE_TIMEOUT_SECONDS, for publishing and for backups.",
-                );
-            }
-        }
-
         return $settings->sourceInteger('STORE_TIMEOUT_SECONDS', $default, 1, 86_400);
     }
 

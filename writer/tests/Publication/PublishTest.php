@@ -178,11 +178,6 @@ final class PublishTest extends PublicationTestCase
             'expected base64url of exactly 32 random bytes',
         ];
         yield [['STORE_TIMEOUT_SECONDS' => '0'], 'expected a whole number from 1 to 86400'];
-        yield [
-            ['PUBLISH_TIMEOUT_SECONDS' => '60'],
-            'PUBLISH_TIMEOUT_SECONDS is not a setting any more: set STORE_TIMEOUT_SECONDS',
-        ];
-        yield [['BACKUP_TIMEOUT_SECONDS' => '60'], 'set STORE_TIMEOUT_SECONDS'];
         yield [['PUBLISH_RETENTION_HOURS' => '721'], 'expected a whole number from 1 to 720'];
     }
 
