@@ -62,6 +62,12 @@ final class ClickModel
     /** Counts at an age of a fraction of today's weigh this power of it: memory grows with a video's age. */
     private const float FORGETTING = 0.5;
     private const float LEAST_AGE_HOURS = 0.5;
+    /** What this share of the videos exceed is the most that one of them teaches: false counts are often the largest. */
+    private const float LARGER_SHARE = 0.05;
+    /** In the prior's mean a rate counts as so many times that mean at most. */
+    private const float LARGEST_MULTIPLE = 8.0;
+    /** How much the counts of a video say of the course is measured by these, in hours. */
+    private const array PROBED_TAPERS = [0.5, 3.0, 20.0, 150.0, self::NEVER];
 
     /** @var array<int, list<array{int, float, float, float}>> rank group, impressions, clicks, age in hours; by contender */
     private array $counts = [];
@@ -214,12 +220,13 @@ final class ClickModel
 
     private function readCounts(): void
     {
+        $sums = [];
         foreach ($this->contenders as $index => $contender) {
             foreach ($contender->counts as $some) {
                 $kept = ClickCounts::kept($this->now - $some->countedAt);
                 // Who opened it saw it, also where a message does not say so: a rate has no more clicks than impressions.
                 $impressions = $kept * max($some->impressions, $some->clicks);
-                $this->impressions += $impressions;
+                $sums[$index] = ($sums[$index] ?? 0.0) + $impressions;
                 $this->counts[$index][] = [
                     $some->rankGroup,
                     $impressions,
@@ -228,6 +235,23 @@ final class ClickModel
                 ];
             }
         }
+        foreach (self::bounded($sums) as $index => $part) {
+            $this->impressions += $part * $sums[$index];
+        }
+    }
+
+    /**
+     * @template Key of int
+     * @param array<Key, float> $sizes of what each video would teach
+     * @return array<Key, float> the part of it that does, so that it is no more than what LARGER_SHARE of them exceed
+     */
+    private static function bounded(array $sizes): array
+    {
+        $sorted = $sizes;
+        rsort($sorted);
+        $most = $sorted[min(count($sizes) - 1, (int) ceil(self::LARGER_SHARE * count($sizes)))] ?? 0.0;
+
+        return array_map(static fn(float $size): float => $size > $most ? $most / $size : 1.0, $sizes);
     }
 
     /** @return list<int> contenders that were seen */
@@ -252,32 +276,40 @@ final class ClickModel
         }
         $tapers[] = self::NEVER;
         [$counts, $clicks] = $this->byAge($sample);
+        $parts = $this->parts($counts, $clicks);
         $shapeTerms = array_map(
             static fn(float $shape): float => array_sum(
-                array_map(static fn(float $some): float => self::logRising($shape, $some), $clicks),
+                array_map(
+                    static fn(float $some, float $part): float => $part * self::logRising($shape, $some),
+                    $clicks,
+                    $parts,
+                ),
             ),
             self::SHAPES,
         );
         $likelihoods = $priors = [];
         [$place, $mean] = [2, self::PRIOR_RATE];
         foreach ($tapers as $taper) {
-            $split = 0.0;
-            $exposures = [];
-            foreach ($counts as $video => $ages) {
-                $exposure = 0.0;
-                foreach ($ages as [$impressions, $some, $age]) {
-                    $left = $taper / ($age + $taper);
-                    $exposure += $impressions * $left;
-                    $split += $some > 0.0 ? $some * log($left) : 0.0;
-                }
-                $exposures[] = $exposure * $this->hints[$video];
-            }
+            [$exposures, $splits] = $this->underCourse($taper, $counts);
             // The likelihood has one hill over the shapes: climb it from where it was for the last course.
             /** @var array<int, array{float, float}> $tried */
             $tried = [];
-            $at = function (int $place) use (&$tried, &$mean, $exposures, $clicks, $shapeTerms): float {
+            $at = function (int $place) use (
+                &$tried,
+                &$mean,
+                $exposures,
+                $clicks,
+                $parts,
+                $shapeTerms,
+            ): float {
                 if (!isset($tried[$place])) {
-                    [$likelihood, $mean] = self::likelihood(self::SHAPES[$place], $mean, $exposures, $clicks);
+                    [$likelihood, $mean] = self::likelihood(
+                        self::SHAPES[$place],
+                        $mean,
+                        $exposures,
+                        $clicks,
+                        $parts,
+                    );
                     $tried[$place] = [$likelihood + $shapeTerms[$place], $mean];
                 }
 
@@ -288,6 +320,10 @@ final class ClickModel
             }
             while ($place < count(self::SHAPES) - 1 && $at($place + 1) > $at($place)) {
                 $place++;
+            }
+            $split = 0.0;
+            foreach ($splits as $number => $some) {
+                $split += $parts[$number] * $some;
             }
             $likelihoods[] = $at($place) + $split;
             $priors[] = [self::SHAPES[$place], ($mean = $tried[$place][1])];
@@ -328,27 +364,90 @@ final class ClickModel
     }
 
     /**
+     * @param array<int, list<array{float, float, float}>> $counts see byAge()
+     * @return array{list<float>, list<float>} impressions that count as such at birth, and what the clicks' ages add to
+     *   the ln(likelihood); by video
+     */
+    private function underCourse(float $taper, array $counts): array
+    {
+        $exposures = $splits = [];
+        foreach ($counts as $video => $ages) {
+            $exposure = $split = 0.0;
+            foreach ($ages as [$impressions, $clicks, $age]) {
+                $left = $taper / ($age + $taper);
+                $exposure += $impressions * $left;
+                $split += $clicks > 0.0 ? $clicks * log($left) : 0.0;
+            }
+            $exposures[] = $exposure * $this->hints[$video];
+            $splits[] = $split;
+        }
+
+        return [$exposures, $splits];
+    }
+
+    /**
+     * The part of each video's counts that teaches. One whose likelihood turns on the course by more than that of
+     * others counts in part: a million false impressions say no more than the next video's true ones.
+     *
+     * @param array<int, list<array{float, float, float}>> $counts see byAge()
+     * @param list<float> $clicks
+     * @return list<float> up to 1
+     */
+    private function parts(array $counts, array $clicks): array
+    {
+        $whole = array_fill(0, count($clicks), 1.0);
+        $least = $most = $ranges = [];
+        $mean = self::PRIOR_RATE;
+        foreach (self::PROBED_TAPERS as $taper) {
+            [$exposures, $splits] = $this->underCourse($taper, $counts);
+            [, $mean] = self::likelihood(self::LARGEST_SHAPE, $mean, $exposures, $clicks, $whole);
+            $rate = self::LARGEST_SHAPE / $mean;
+            foreach ($splits as $number => $split) {
+                $likelihood =
+                    $split +
+                    self::LARGEST_SHAPE * log($rate) -
+                    (self::LARGEST_SHAPE + $clicks[$number]) * log($rate + $exposures[$number]);
+                $least[$number] = min($least[$number] ?? INF, $likelihood);
+                $most[$number] = max($most[$number] ?? -INF, $likelihood);
+            }
+        }
+        foreach ($least as $number => $likelihood) {
+            $ranges[] = $most[$number] - $likelihood;
+        }
+
+        return self::bounded($ranges);
+    }
+
+    /**
      * Of the clicks, for a shape of the prior; its mean is found by expectation maximisation.
      *
      * @param list<float> $exposures
      * @param list<float> $clicks
+     * @param list<float> $parts of them that count
      * @return array{float, float} and the mean
      */
-    private static function likelihood(float $shape, float $mean, array $exposures, array $clicks): array
-    {
+    private static function likelihood(
+        float $shape,
+        float $mean,
+        array $exposures,
+        array $clicks,
+        array $parts,
+    ): array {
         $videos = count($clicks);
         for ($step = 0; $step < self::MEAN_STEPS; $step++) {
             $sum = self::PRIOR_VIDEOS * self::PRIOR_RATE;
             $rate = $shape / $mean;
+            $most = self::LARGEST_MULTIPLE * $mean;
             foreach ($exposures as $index => $exposure) {
-                $sum += ($shape + $clicks[$index]) / ($rate + $exposure);
+                $one = ($shape + $clicks[$index]) / ($rate + $exposure);
+                $sum += $one < $most ? $one : $most;
             }
             $mean = $sum / (self::PRIOR_VIDEOS + $videos);
         }
         $rate = $shape / $mean;
-        $likelihood = $videos * $shape * log($rate);
+        $likelihood = array_sum($parts) * $shape * log($rate);
         foreach ($exposures as $index => $exposure) {
-            $likelihood -= ($shape + $clicks[$index]) * log($rate + $exposure);
+            $likelihood -= $parts[$index] * ($shape + $clicks[$index]) * log($rate + $exposure);
         }
 
         return [$likelihood, $mean];
@@ -395,34 +494,42 @@ final class ClickModel
     }
 
     /**
-     * Expectation maximisation; the bias never rises with the rank (pool adjacent violators).
+     * Expectation maximisation; the bias never rises with the rank (pool adjacent violators). At a group of ranks each
+     * video counts as bounded() says.
      *
      * @param array<int, non-empty-array<int, array{float, float}>> $atBirth
      * @return bool whether it differs from 1
      */
     private function learnBias(array $atBirth): bool
     {
-        $clicks = array_fill_keys(RankGroup::FIRST_RANKS, 0.0);
         $exposures = $all = [];
         foreach ($atBirth as $index => $groups) {
             $all[$index] = 0.0;
             foreach ($groups as $group => [$impressions, $some]) {
                 $exposures[$index][$group] = $impressions * $this->hints[$index];
-                $clicks[$group] += $some;
                 $all[$index] += $some;
             }
         }
         [, , $shape, $mean] = $this->courses[0];
         for ($step = 0; $step < self::BIAS_STEPS; $step++) {
-            $expected = array_fill_keys(RankGroup::FIRST_RANKS, self::PRIOR_BIAS_CLICKS);
+            $rates = $sizes = [];
             foreach ($exposures as $index => $groups) {
                 $exposure = $shape / $mean;
                 foreach ($groups as $group => $some) {
                     $exposure += $some * $this->bias[$group];
                 }
-                $rate = ($shape + $all[$index]) / $exposure;
+                $rates[$index] = ($shape + $all[$index]) / $exposure;
                 foreach ($groups as $group => $some) {
-                    $expected[$group] += $some * $rate;
+                    $likely = $some * $this->bias[$group] * $rates[$index];
+                    $sizes[$group][$index] = max($likely, $atBirth[$index][$group][1]);
+                }
+            }
+            $clicks = array_fill_keys(RankGroup::FIRST_RANKS, 0.0);
+            $expected = array_fill_keys(RankGroup::FIRST_RANKS, self::PRIOR_BIAS_CLICKS);
+            foreach ($sizes as $group => $videos) {
+                foreach (self::bounded($videos) as $index => $part) {
+                    $clicks[$group] += $part * $atBirth[$index][$group][1];
+                    $expected[$group] += $part * $exposures[$index][$group] * $rates[$index];
                 }
             }
             $this->bias = self::falling($clicks, $expected);

@@ -10,15 +10,17 @@ use TrendVault\Writer\Ranking\Candidate;
 use TrendVault\Writer\Ranking\ChannelLimit;
 use TrendVault\Writer\Ranking\Contender;
 use TrendVault\Writer\Ranking\ClickCounts;
+use TrendVault\Writer\Ranking\ClickModel;
 use TrendVault\Writer\Ranking\Traffic;
 use TrendVault\Writer\Ranking\RankedList;
 use TrendVault\Writer\Ranking\RankedLists;
 use TrendVault\Writer\Ranking\RankGroup;
 use TrendVault\Writer\Ranking\Velocity;
+use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Simulation\Draws;
 use TrendVault\Writer\Tests\Support\Draws as TestDraws;
 
-/** One impression more is no reason to move a list: states of many kinds are drawn, and one is added to each. */
+/** One impression more is no reason to move a list, and false counts of one video none to move the others. */
 final class GradualRankingTest extends TestCase
 {
     private const int NOW = 1_800_000_000;
@@ -26,6 +28,8 @@ final class GradualRankingTest extends TestCase
     /** One impression changes a score by less. A video moves past all that are so near to it, if they are more than three. */
     private const float LARGEST_CHANGE = 0.1;
     private const float SHARE = 0.25;
+    /** What false counts of another video do at most, past those whose scores are so near. */
+    private const int LARGEST_FALSE_MOVE = 60;
     private const array CATEGORIES = [null, 'music', 'sport', '7'];
 
     #[Test]
@@ -55,6 +59,77 @@ final class GradualRankingTest extends TestCase
             max(1, $states / 300),
             count($larger),
             TestDraws::hint() . "\n" . implode("\n", $larger),
+        );
+    }
+
+    #[Test]
+    public function false_counts_of_one_video_move_no_other_of_the_first_100_far_but_in_one_region_of_hundreds(): void
+    {
+        $larger = [];
+        $regions = TestDraws::count(usual: 40, long: 2000);
+        foreach (TestDraws::measuredSeeds($regions) as $seed) {
+            $draws = new Draws($seed);
+            $contenders = self::region($draws);
+            $index = $draws->below(count($contenders));
+            $before = self::scores($contenders, $index);
+            $contenders[$index] = self::withFalseCounts($contenders[$index], $draws);
+            $ranks = array_flip(array_keys(self::scores($contenders, $index)));
+            foreach (array_slice(array_keys($before), 0, 100) as $rank => $other) {
+                $score = $before[$other];
+                $near = array_filter(
+                    $before,
+                    static fn(float $one): bool => abs($one / $score - 1) < self::LARGEST_CHANGE,
+                );
+                $move = abs($ranks[$other] - $rank) - count($near);
+                if ($move > self::LARGEST_FALSE_MOVE) {
+                    $larger[$seed] = "region $seed: $move";
+                }
+            }
+        }
+        self::assertLessThanOrEqual(max(1, $regions / 100), count($larger), implode("\n", $larger));
+    }
+
+    /**
+     * @param list<Contender> $contenders
+     * @return array<int, float> highest first, by contender
+     */
+    private static function scores(array $contenders, int $without): array
+    {
+        $model = new ClickModel($contenders, self::NOW, new Traffic([], self::NOW));
+        $scores = [];
+        foreach ($contenders as $index => $one) {
+            $scores[$index] = $model->score($one, $model->rate($index), Window::Now);
+        }
+        unset($scores[$without]);
+        arsort($scores);
+
+        return $scores;
+    }
+
+    private static function withFalseCounts(Contender $one, Draws $draws): Contender
+    {
+        $counts = $one->counts;
+        for ($place = $draws->below(4); $place >= 0; $place--) {
+            $impressions = floor(10 ** (6 * $draws->share()));
+            $clicks = floor($impressions * [0.0, $draws->share(), 1.0][$draws->below(3)]);
+            $age = $one->ageHours(self::NOW) * $draws->share();
+            $counts[] = new ClickCounts(
+                RankGroup::of(1 + $draws->below(60)),
+                ClickCounts::ageGroup($age),
+                $impressions,
+                $clicks,
+                $age,
+                self::NOW,
+            );
+        }
+
+        return new Contender(
+            $one->videoId,
+            $one->channel,
+            $one->category,
+            $one->publishedAt,
+            $one->velocity,
+            $counts,
         );
     }
 

@@ -79,7 +79,8 @@ final class ClosedLoopTest extends TestCase
         self::assertGreaterThan(24, min($attacked->pushedTo));
         self::assertEqualsWithDelta($alone->value(), $attacked->value(), 0.05);
         $believed = self::simulate($world->with(['has_sender_cells' => false]), $ranker);
-        self::assertLessThan(10, min($believed->pushedTo));
+        // There only what its views elsewhere imply holds it.
+        self::assertLessThan(25, min($believed->pushedTo));
     }
 
     #[Test]
