@@ -323,7 +323,8 @@ function nameCategory(
   { site, messages, formats }: Pick<Shell, "site" | "messages" | "formats">,
 ): string {
   const own = site?.categories?.[category]?.names?.[formats.language];
-  return own ?? messages.categories[category] ?? category;
+  const ours = Object.hasOwn(messages.categories, category) ? messages.categories[category] : undefined;
+  return own ?? ours ?? category; // a source may call one "constructor"
 }
 
 function pickLink(name: string, href: string, isCurrent: boolean): ViewElement {

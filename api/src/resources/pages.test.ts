@@ -183,6 +183,27 @@ test("however long the catalogue's texts and however many its categories, the ed
   }
 });
 
+test("a category may be called like a member of every object", async () => {
+  const names = Object.getOwnPropertyNames(Object.prototype);
+  const videos = [{ id: "video" }];
+  origin.builder.publish([
+    { region: "GB", videos },
+    ...names.map((category) => ({ region: "GB", category, videos })),
+  ]);
+  await origin.open();
+  for (const category of names) {
+    const elements = await elementsOf(`/?region=GB&category=${category}`);
+    const [title] = named(elements, "title").map(textOf);
+    expect(title).toBe(`Trending: United Kingdom · ${category}`);
+    const shown = named(elements, "a").map(textOf);
+    expect(names.filter((name) => !shown.includes(name))).toEqual([]);
+    const feed = (await (await origin.ask(`/feeds/GB.json?category=${category}`)).json()) as {
+      title: string;
+    };
+    expect(feed.title).toContain(`· ${category} ·`);
+  }
+});
+
 describe("a feed", () => {
   type JsonFeed = {
     version: string;
