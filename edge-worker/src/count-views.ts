@@ -55,14 +55,14 @@ export async function countViews(
   }
   const counts = countsOf(message, claims.list);
   if (typeof counts === "string") return { kind: "invalid-message", detail: counts };
-  const increments: BlockIncrement[] = [];
+  const blocks: BlockIncrement[] = [];
   for (const block of blocksOf(counts)) {
     const videos = await lists.read(claims.list, block, context);
     if (videos === "gone") return { kind: "token-refused", detail: "The token's list was deleted." };
     if (videos === null) return { kind: "not-counted", detail: "The token's list cannot be read now." };
-    increments.push(incrementOf(claims.list, counts, { block, videos }));
+    blocks.push(incrementOf(claims.list, counts, { block, videos }));
   }
-  const isStored = await batches.add(claims.list.region, increments, context);
+  const isStored = await batches.add(claims.list.region, { counts, blocks }, context);
   return isStored ? { kind: "counted" } : { kind: "not-counted", detail: "The counters do not answer." };
 }
 

@@ -54,7 +54,7 @@ function route(request: Request, context: MessageContext, { cache, views }: Serv
 
 /**
  * What a request brings besides its URL. The visitor's address is read on a miss and for a message only, and given only
- * to Cloudflare's rate limiters, which forget it within a minute, and with a click to the object that counts it, which
+ * to Cloudflare's rate limiters, which forget it within a minute, and to the object that counts the message, which
  * hashes it.
  */
 function createRequestContext(request: Request, env: Env, context: ExecutionContext): MessageContext {

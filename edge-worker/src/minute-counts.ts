@@ -1,5 +1,5 @@
 import type { SqlStorage } from "@cloudflare/workers-types";
-import { viewLimits } from "@trendvault/contract/views";
+import { type ViewCounts, viewLimits } from "@trendvault/contract/views";
 
 /** What is used of a Durable Object's SQLite. */
 type CountsDatabase = Pick<SqlStorage, "exec" | "databaseSize">;
@@ -167,13 +167,13 @@ function write({ list, ...row }: Row, name: string): string {
 }
 
 /**
- * What is added to a shard's counts in one call: plain data, sums of many messages. `senders`: of each message with
- * clicks its network, and where the sums have the clicks: positions in `looks`, and ranks.
+ * What is added to a shard's counts in one call: plain data, sums of many messages. `senders`: of each message its network,
+ * where in `looks` its ranks are, and what it told.
  */
 export type Increments = {
   looks: BlockIncrement[];
   served: ServedIncrement[];
-  senders?: { network: string; clicks: [position: number, rank: number][] }[];
+  senders?: ({ network: string; positions: number[] } & ViewCounts)[];
 };
 
 /** Impressions and clicks of 50 ranks of a list; `category` is its name in tokens; the first block of a list is 0. */

@@ -8,35 +8,40 @@ const random = new Random(25);
 const hour = 3600;
 const names = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-test("clicks count as the vectors say, here and in the writer's simulation", () => {
+test("clicks and messages count as the vectors say, here and in the writer's simulation", () => {
   let now = 0;
   const cells = new SenderCells(() => now);
-  for (const { clicks, counted } of vectors.hours) {
-    const told = clicks.match(/../g) ?? [];
-    const judged = told.map(([video = "", cell = ""]) => cells.isCounted(video, names.indexOf(cell)));
-    expect(judged.map(Number).join("")).toBe(counted);
+  const judge = (told: string, isCounted: (name: string, cell: number) => number) =>
+    told.replace(/../g, ([name = "", cell = ""]) => `${isCounted(name, names.indexOf(cell))}`);
+  for (const { clicks, counted, messages, judged } of vectors.hours) {
+    expect(judge(clicks, (video, cell) => Number(cells.isCounted(video, cell)))).toBe(counted);
+    expect(
+      judge(messages, (depth, cell) =>
+        cells.isTaken(cell) ? 1 + Number(cells.isSeen([depth, String(depth < "c")], cell)) : 0,
+      ),
+    ).toBe(judged);
     now += hour;
   }
 });
 
-/** Clicks of so many messages on the first rank of a list, one from each network. */
-function clicksOf(networks: string[], video = "v"): Increments {
-  const looks = [
-    {
-      window: "now",
-      category: "",
-      generation: 1,
-      block: 0,
-      ranks: [[1, video, networks.length, networks.length]],
-    },
-  ] as Increments["looks"];
-  return { looks, served: [], senders: networks.map((network) => ({ network, clicks: [[0, 1]] })) };
+/** Messages that each see ranks 1 to `lastSeen` of a page of three, one from each network; those of all open the second. */
+function messagesOf(networks: string[], lastSeen: number): Increments {
+  const ranks = ["first", "v", "third"].map((video, n): [number, string, number, number] => [
+    n + 1,
+    video,
+    n < lastSeen ? networks.length : 0,
+    n === 1 ? networks.length : 0,
+  ]);
+  const told = { positions: [0], firstSeen: 1, lastSeen, opened: [2] };
+  const looks = [{ window: "now", category: "", generation: 1, block: 0, ranks }] as Increments["looks"];
+  return { looks, served: [], senders: networks.map((network) => ({ network, ...told })) };
 }
+
+const clicksOf = (networks: string[]) => messagesOf(networks, 0);
 
 async function countedOf(cells: SenderCells, increments: Increments): Promise<number> {
   const { looks } = await cells.judge(increments);
-  expect(looks[0]?.ranks[0]?.[2]).toBe(increments.looks[0]?.ranks[0]?.[2] as number);
-  return looks[0]?.ranks[0]?.[3] as number;
+  return looks[0]?.ranks[1]?.[3] as number;
 }
 
 test("one sender's clicks on a video count once in an hour, and once in the next", async () => {
@@ -119,3 +124,101 @@ test("messages that open 50 ranks each, an hour's first, do not make one sender 
   }
   expect(counted).toBeLessThan(600);
 });
+
+test("of messages that a cell sends too many of counts nothing but that what was opened was seen", async () => {
+  const one = Array<string>(300).fill("192.0.2.1");
+  const increments = messagesOf(one, 2);
+  const others = Array.from({ length: 200 }, (_, n) => `198.51.100.${n}`);
+  const cells = new SenderCells(() => 0);
+  await cells.judge(messagesOf(others, 2));
+  const { looks, ...rest } = await cells.judge(increments);
+  const [first, second, third] = looks[0]?.ranks ?? [];
+  expect(first?.[2]).toBeWithin(1, 60);
+  expect(second?.[2]).toBe(one.length);
+  expect(second?.[3]).toBeWithin(1, first?.[2] as number);
+  expect(third).toEqual([3, "third", 0, 0]);
+  expect(rest).toEqual({ served: [] });
+});
+
+/** What a visitor sees of a page of 24 ranks: rank k with chance 1 / k^0.9. */
+const anyDepth = (drawn = random) => Math.min(24, Math.floor((1 - drawn.next()) ** (-1 / 0.9)));
+const senderOf = (cell: () => number, depth = () => anyDepth()) => ({ cell, depth });
+
+/** How many messages count, of senders in a random order, and their impressions of rank 24 or deeper. */
+function seenOf(
+  cells: SenderCells,
+  senders: readonly { cell: () => number; depth: () => number }[],
+  drawn = random,
+) {
+  const order = senders.map((sender) => ({ sender, at: drawn.next() })).sort((a, b) => a.at - b.at);
+  const sums = { messages: 0, deepest: 0 };
+  cells.renew();
+  for (const { sender } of order) {
+    const [cell, depth] = [sender.cell(), sender.depth()];
+    const isSeen =
+      cells.isTaken(cell) && cells.isSeen([`${depth}`, `1/${Math.floor(Math.log2(depth))}`], cell);
+    sums.messages += Number(isSeen);
+    sums.deepest += Number(isSeen && depth === 24);
+    if (sender.depth !== flood && drawn.next() < 0.1) cells.isCounted(`video-${drawn.below(30)}`, cell);
+  }
+  return sums;
+}
+
+const flood = () => 24; // of ranks that are seen, without a click
+const visitorsOf = (count: number) => Array.from({ length: count }, () => senderOf(anyCell));
+
+test(`where everybody sends one message, all count (TEST_SEED=${new Random().seed})`, () => {
+  const drawn = new Random();
+  for (const most of [10, 100, 1000, 10_000]) {
+    const visitors = Array.from({ length: 1 + drawn.below(most) }, () =>
+      senderOf(
+        () => drawn.below(64),
+        () => anyDepth(drawn),
+      ),
+    );
+    expect(seenOf(new SenderCells(() => 0), visitors, drawn).messages).toBe(visitors.length);
+  }
+});
+
+test("where everybody sends three messages alike, nearly all count", () => {
+  const visitors = Array.from({ length: 6000 }, () => {
+    const [cell, depth] = [anyCell(), anyDepth()];
+    return Array<ReturnType<typeof senderOf>>(3).fill(
+      senderOf(
+        () => cell,
+        () => depth,
+      ),
+    );
+  }).flat();
+  expect(seenOf(new SenderCells(() => 0), visitors).messages).toBeGreaterThan(0.95 * visitors.length);
+});
+
+test.each([0, 100, 2000])(
+  "of messages of 10,000 visitors behind one address, and %d others, nine in ten count",
+  (others) => {
+    const visitors = [...Array.from({ length: 10_000 }, () => senderOf(() => 7)), ...visitorsOf(others)];
+    expect(seenOf(new SenderCells(() => 0), visitors).messages).toBeGreaterThan(0.9 * visitors.length);
+  },
+);
+
+test.each([
+  { share: 0.01, addresses: 1, most: [1.1, 1.1] },
+  { share: 0.1, addresses: 1, most: [1.2, 1.2] },
+  { share: 0.1, addresses: 100, most: [2, 1.6] },
+])(
+  "messages that all was seen, $share of all from $addresses, hardly add to a rank's impressions",
+  ({ share, addresses, most }) => {
+    let now = 0;
+    const cells = new SenderCells(() => now);
+    for (const limit of most) {
+      const own = Array.from({ length: addresses }, anyCell);
+      const visitors = visitorsOf(20_000);
+      const alone = seenOf(new SenderCells(() => 0), visitors).deepest;
+      const false_ = Array.from({ length: (20_000 * share) / (1 - share) }, () =>
+        senderOf(() => random.pick(own), flood),
+      );
+      expect(seenOf(cells, [...visitors, ...false_]).deepest).toBeWithin(0.8 * alone, limit * alone);
+      now += hour;
+    }
+  },
+);

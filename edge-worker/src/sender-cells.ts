@@ -1,8 +1,9 @@
-import type { Increments } from "./minute-counts.ts";
+import type { ViewCounts } from "@trendvault/contract/views";
+import type { BlockIncrement, Increments } from "./minute-counts.ts";
 import { utf8 } from "./signed-answer.ts";
 
 const cellCount = 64;
-const mostVideos = 5000; // remembered, a kilobyte each; no region lists so many
+const mostKept = 5000; // videos and depths, a kilobyte each at most; no region lists so many videos
 const firstClicks = 32; // of each video tell how many senders a cell has: no single video can
 const priorClicks = 8;
 
@@ -10,79 +11,136 @@ const priorClicks = 8;
 type Clicks = Uint32Array;
 
 /**
- * Of a video in this hour: all clicks, the first ones, and those that count. `shared`: pairs of the latter in one cell;
- * `expected`: as many as other videos have.
+ * Of a video in this hour: all clicks, the first ones, and those that count. `shared`: pairs of the latter in one cell,
+ * more than there can be where the hour before had too few senders; `expected`: as many as other videos have. Of messages that see
+ * a list down to the same depth: all that are taken, and those whose impressions count.
  */
-type VideoClicks = { told: Clicks; first: Clicks; counted: Clicks; shared: number; expected: number };
+type Counts = { told: Clicks; first: Clicks; counted: Clicks; shared: number; expected: number };
 
 /**
- * Decides which clicks count, knowing nobody: each sender falls into one of 64 cells, by a hash whose random key is
- * thrown away each hour. In one cell, a video's clicks count as far as its clicks in the other cells make them likely,
- * so that a sender moves one cell, and many visitors behind one address move theirs. A video whose clicks share cells too
- * often has few senders: its least cells say what counts, in that hour and the next one. All is in memory only.
- * writer/src/Simulation/SenderCells.php is the same rule.
+ * Decides what counts of a message, knowing nobody: each sender falls into one of 64 cells, by a hash whose random key is
+ * thrown away each hour. A cell counts as far as the other cells make it likely, so that a sender moves one cell, and many
+ * visitors behind one address move theirs:
+ *
+ *     message ── cell ─┬─> isTaken: as many messages as others, or as its clicks say?  if not, nothing of it counts
+ *                      ├─> isSeen: sees a list as deep as others do?                   if not, no impression
+ *                      └─> isCounted, for each click: on a video as others?            if not, not this click
+ *
+ * Impressions go without the clicks: where false messages fill a cell, a video keeps the clicks of its visitors. What was
+ * opened was seen, whether its click counts or not, or a click that counts would be worth more. Where many
+ * cells have too much, few senders are many cells: the least cells say what counts, in that hour and the next one. All is
+ * in memory only. writer/src/Simulation/SenderCells.php is the same rule.
  */
 export class SenderCells {
   readonly #clock: () => number;
   #hour = -1;
+  #suspectUntil = -2; // that hour, few senders are many cells
   #key = "";
-  #videos = new Map<string, VideoClicks>();
+  #known = new Map<string, Counts>(); // by video, and by list and depth
   #first = noClicks(); // on each video
+  #clicks = noClicks();
+  #messages = noClicks();
 
   /** `clock` gives Unix seconds. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
-  /** Takes the clicks that do not count out of what is given, and who sent them. */
+  /** Takes what does not count out of what is given, and who sent it. */
   async judge({ senders = [], ...increments }: Increments): Promise<Increments> {
     this.renew();
     const cells = await Promise.all(senders.map(({ network }) => this.#cellOf(network)));
-    for (const [index, { clicks }] of senders.entries()) {
-      for (const [n, [position, rank]] of clicks.entries()) {
-        const counts = increments.looks[position]?.ranks.find(([one]) => one === rank);
-        if (counts !== undefined && !this.isCounted(counts[1], cells[index] as number, n < 1)) counts[3]--;
-      }
+    for (const [index, { positions, ...told }] of senders.entries()) {
+      const blocks = positions.map((position) => increments.looks[position] as BlockIncrement);
+      this.#judgeMessage(blocks, told, cells[index] as number);
     }
     return increments;
+  }
+
+  #judgeMessage(blocks: BlockIncrement[], { firstSeen, lastSeen, opened }: ViewCounts, cell: number): void {
+    const [{ window, category }] = blocks as [BlockIncrement];
+    const depths = [lastSeen, [firstSeen, Math.clz32(lastSeen / firstSeen)]].map(
+      (depth) => `${window} ${category} ${depth}`,
+    );
+    const isTaken = this.isTaken(cell);
+    const isSeen = isTaken && this.isSeen(depths, cell);
+    for (const counts of blocks.flatMap(({ ranks }) => ranks)) {
+      const [rank, videoId] = counts;
+      if (opened.includes(rank)) {
+        if (!(this.isCounted(videoId, cell, rank === opened[0]) && isTaken)) counts[3]--;
+      } else if (!isSeen && rank >= firstSeen && rank <= lastSeen) counts[2]--;
+    }
+  }
+
+  /** Whether one more message counts, from a cell. */
+  isTaken(cell: number): boolean {
+    const ratio = ratioOf(of(this.#clicks, cell), inOthers(this.#clicks, cell));
+    const likely = (inOthers(this.#messages, cell) + cellCount) * Math.max(ratio, 1 / cellCount);
+    return addWithin(this.#messages, cell, 2 * likely + 9);
+  }
+
+  /** Whether the impressions of a message that is taken count. `depths`: where it stops seeing a list, exactly and roughly. */
+  isSeen(depths: string[], cell: number): boolean {
+    const sent = of(this.#messages, cell);
+    let isSeen = true;
+    for (const depth of depths) {
+      const { told, counted } = this.#countsOf(depth);
+      add(told, cell);
+      const [low, isShared] = spreadOf(told);
+      if (isShared) this.#suspectUntil = this.#hour + 1;
+      const likely = ((inOthers(counted, cell) + 1) * sent) / (inOthers(this.#messages, cell) + 1);
+      const most =
+        this.#hour > this.#suspectUntil
+          ? 2 * likely + 9
+          : ((1.2 * low + 5) * cellCount * sent) / of(this.#messages);
+      isSeen &&= addWithin(counted, cell, most);
+    }
+    return isSeen;
   }
 
   /** Whether one more click on a video counts, from a cell. Of a message only one click `tells` how many senders a cell has. */
   isCounted(videoId: string, cell: number, tells = true): boolean {
     this.renew();
-    const video = this.#videos.get(videoId) ?? videoClicks();
-    this.#videos.set(videoId, video);
+    const video = this.#countsOf(videoId);
     const { told, first, counted } = video;
     const inCell = of(this.#first, cell) - of(first, cell); // on other videos
-    const inOthers = of(this.#first) - of(first) - inCell;
-    const ratio = (inCell + priorClicks / cellCount) / (inOthers + priorClicks);
+    const ratio = ratioOf(inCell, inOthers(this.#first, cell) - inOthers(first, cell));
     const share = ratio / (1 + ratio);
-    const likely = (of(counted) - of(counted, cell) + 1) * Math.max(ratio, 1 / cellCount);
+    const likely = (inOthers(counted, cell) + 1) * Math.max(ratio, 1 / cellCount);
     const most = isSuspect(video)
-      ? 2 * of(told.slice(0, cellCount).sort(), cellCount / 16 - 1) * share * cellCount // a hundred senders leave an eighth empty, mostly
+      ? 2 * spreadOf(told)[0] * share * cellCount
       : 1.3 + 1.5 * likely + 2 * Math.sqrt(likely);
     if (tells && of(first) < firstClicks) {
       add(first, cell);
       add(this.#first, cell);
     }
     add(told, cell);
-    if (of(counted, cell) + 1 > most) return false;
-    video.shared += of(counted, cell);
-    video.expected += of(counted) * share;
-    add(counted, cell);
+    if (!addWithin(counted, cell, most)) return false;
+    video.shared += of(counted, cell) - 1;
+    video.expected += (of(counted) - 1) * share;
+    add(this.#clicks, cell);
     return true;
   }
 
-  /** Forgets the hour before, and its key; in mid-hour, too, when there are too many videos. Suspects stay. */
+  /** Forgets the hour before, and its key; in mid-hour, too, when there is too much to keep. Suspects stay. */
   renew(): void {
     const hour = Math.floor(this.#clock() / 3600);
-    if (hour === this.#hour && this.#videos.size < mostVideos) return;
-    const suspects = [...this.#videos].filter(([, video]) => isSuspect(video) && isMostlyCut(video));
-    const kept = hour > this.#hour + 1 ? [] : suspects;
+    if (hour === this.#hour && this.#known.size < mostKept) return;
+    const kept = [...this.#known].filter(
+      ([, known]) => isSuspect(known) && of(known.told) > 2 * of(known.counted) + cellCount,
+    );
     this.#hour = hour;
     this.#key = crypto.randomUUID();
-    this.#videos = new Map(kept.map(([id]) => [id, videoClicks(Number.POSITIVE_INFINITY)]));
+    this.#known = new Map(kept.map(([name]) => [name, newCounts(1e15)]));
     this.#first = noClicks();
+    this.#clicks = noClicks();
+    this.#messages = noClicks();
+  }
+
+  #countsOf(name: string): Counts {
+    const known = this.#known.get(name) ?? newCounts();
+    this.#known.set(name, known);
+    return known;
   }
 
   async #cellOf(network: string): Promise<number> {
@@ -91,8 +149,7 @@ export class SenderCells {
   }
 }
 
-/** `shared`: infinite where the hour before made it a suspect. */
-function videoClicks(shared = 0): VideoClicks {
+function newCounts(shared = 0): Counts {
   return { told: noClicks(), first: noClicks(), counted: noClicks(), shared, expected: 0 };
 }
 
@@ -104,16 +161,37 @@ function of(clicks: Clicks, cell = cellCount): number {
   return clicks[cell] as number;
 }
 
+function inOthers(clicks: Clicks, cell: number): number {
+  return of(clicks) - of(clicks, cell);
+}
+
 function add(clicks: Clicks, cell: number): void {
   clicks[cell] = of(clicks, cell) + 1;
   clicks[cellCount] = of(clicks) + 1;
 }
 
-/** Clicks share cells too often: by three standard deviations, a tenth for what the first clicks do not tell, and some for the few pairs of few clicks. */
-function isSuspect({ shared, expected }: VideoClicks): boolean {
-  return shared > 1.1 * expected + 3 * Math.sqrt(expected) + 6;
+function ratioOf(inCell: number, others: number): number {
+  return (inCell + priorClicks / cellCount) / (others + priorClicks);
 }
 
-function isMostlyCut({ told, counted }: VideoClicks): boolean {
-  return of(told) > 2 * of(counted) + cellCount;
+/** Adds one, if there are then at most so many from the cell. */
+function addWithin(clicks: Clicks, cell: number, most: number): boolean {
+  if (of(clicks, cell) + 1 > most) return false;
+  add(clicks, cell);
+  return true;
+}
+
+/**
+ * What a sixteenth of the cells does not exceed (a hundred senders leave an eighth empty, mostly), and whether a quarter
+ * has more than chance leaves there, also where each visitor sends three alike.
+ */
+function spreadOf(clicks: Clicks): [low: number, isShared: boolean] {
+  const sorted = clicks.slice(0, cellCount).sort();
+  const low = of(sorted, 3);
+  return [low, of(sorted, 47) > 1.9 * low + 18];
+}
+
+/** Clicks share cells too often: by three standard deviations, a tenth for what the first clicks do not tell, and some for the few pairs of few clicks. */
+function isSuspect({ shared, expected }: Counts): boolean {
+  return shared > 1.1 * expected + 3 * Math.sqrt(expected) + 6;
 }

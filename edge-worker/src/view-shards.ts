@@ -1,7 +1,7 @@
 import { choiceOf, listName } from "@trendvault/contract/lists";
 import { readCursor, type TrendingQuery } from "@trendvault/contract/queries";
 import { regionCodes } from "@trendvault/contract/regions";
-import { shardPattern } from "@trendvault/contract/views";
+import { shardPattern, type ViewCounts } from "@trendvault/contract/views";
 import { listInTokens } from "./document-signer.ts";
 import type { Logger } from "./log.ts";
 import { addRanks, type BlockIncrement, type Increments, type PulledMinutes } from "./minute-counts.ts";
@@ -10,7 +10,6 @@ import type { RequestContext } from "./read-through.ts";
 import { isBeforeDeadline, nullAfter } from "./single-flight.ts";
 
 type Senders = Required<Increments>["senders"];
-type Click = Senders[number]["clicks"][number];
 type Batch = {
   messages: number;
   looks: BlockIncrement[];
@@ -45,16 +44,13 @@ export class IncrementBatches {
    */
   async add(
     region: string,
-    blocks: readonly BlockIncrement[],
+    { counts, blocks }: { counts: ViewCounts; blocks: readonly BlockIncrement[] },
     context: Pick<RequestContext, "waitUntil"> & { network: string },
   ): Promise<boolean> {
     const batch = this.#openBatch(region, context);
     batch.messages++;
     const positions = blocks.map((block) => addBlock(batch, block));
-    const clicks = blocks.flatMap(({ ranks }, index) =>
-      ranks.filter((one) => one[3] > 0).map(([rank]): Click => [positions[index] as number, rank]),
-    );
-    if (clicks.length > 0 && context.network) batch.senders.push({ network: context.network, clicks });
+    if (context.network) batch.senders.push({ network: context.network, positions, ...counts });
     const refused = await nullAfter(batch.endsAt, batch.refused);
     return refused !== null && !positions.some((position) => refused.has(position));
   }
@@ -64,8 +60,14 @@ export class IncrementBatches {
     const [now, longest] = [Date.now(), (this.#options.batchSeconds + addSeconds) * 1000];
     const isOpen = open !== undefined && isBeforeDeadline(open.endsAt, { now, longest });
     if (isOpen && open.messages < mostMessages) return open;
-    const sums = { looks: [], positions: new Map(), senders: [] };
-    const batch: Batch = { messages: 0, ...sums, refused: Promise.resolve(null), endsAt: now + longest };
+    const batch: Batch = {
+      messages: 0,
+      looks: [],
+      positions: new Map(),
+      senders: [],
+      refused: Promise.resolve(null),
+      endsAt: now + longest,
+    };
     batch.refused = this.#store(region, batch);
     this.#open.set(region, batch);
     context.waitUntil(batch.refused); // also when the client that began the batch goes away
@@ -95,7 +97,7 @@ export class IncrementBatches {
   }
 
   #logFull(region: string, rows: number): void {
-    const message = "A shard has no room for more rows in this minute; what needed one was not counted.";
+    const message = "A shard has no room for more rows of a minute.";
     this.#options.log({ level: "error", event: "views_not_counted", message, region, rows });
   }
 }

@@ -138,15 +138,51 @@ final class ClosedLoop
         }
         $at = World::START + (int) round(($hour + $this->stepHours) * 3600);
         $this->openHour((int) $hour);
-        [$page, $kept] = $this->attack($list, $loads, $hour, $at);
-        foreach (array_slice($list, 0, $this->world->lastRank) as $index => $video) {
-            $looks = min($loads, $this->draws->count($loads * $this->world->lookShare($index + 1)));
+        [$last, $messages] = $this->attack($list, $loads, $hour);
+        $page = intdiv($last - 1, self::PAGE_RANKS);
+        $kept = $this->world->kept($loads * $this->world->lookShare($page * self::PAGE_RANKS + 1), $messages);
+        $seen = $this->world->attackShare > 0.0 ? $this->seen($loads, $messages, $last) : [];
+        foreach (array_slice($list, 0, max($this->world->lastRank, $last)) as $index => $video) {
+            $rank = $index + 1;
+            $scale = intdiv($index, self::PAGE_RANKS) === $page ? $kept : 1.0;
+            $share = $this->world->lookShare($rank);
+            $looks = $share > 0.0 ? min($loads, $this->draws->count($loads * $share)) : 0;
             $views = min($looks, $this->draws->count($looks * $video->chance($this->world, $hour)));
-            $views = $this->counted($video, (int) $views);
+            $false = $video === $this->pushed && !$this->world->pushesDown ? $messages : 0.0;
             $told = $this->world->saysDepth ? $looks : $loads;
-            $share = intdiv($index, self::PAGE_RANKS) === $page ? $kept : 1.0;
-            $this->count($video, $index + 1, $share * $told, $share * $views, $at);
+            $told = $false > 0.0 ? $told + $false : $seen[$rank] ?? $told; // what was opened was seen
+            $opened = $this->judged(
+                $views,
+                $false,
+                fn(int $cell): bool => $this->cells->isCounted($video->id, $cell),
+            );
+            $counted = new CountedImpressions($at, '', $video->id, $rank, $scale * $told, $scale * $opened);
+            $video->count($counted);
+            $since = $at - (int) round(3600 * $this->stepHours);
+            $group = RankGroup::of($rank);
+            $this->traffic = Traffic::plus($this->traffic, $group, $counted->impressions, $since, $at);
         }
+    }
+
+    /** @return array<int, float> impressions of each rank that the edge counts; `false` messages see down to rank `last` */
+    private function seen(float $loads, float $false, int $last): array
+    {
+        $seen = [];
+        for ($rank = 1; $rank <= max($this->world->lastRank, $last); $rank++) {
+            $deeper = $rank % self::PAGE_RANKS === 0 ? 0.0 : $this->world->lookShare($rank + 1);
+            $first = $rank - (($rank - 1) % self::PAGE_RANKS);
+            $depths = ["$rank", "$first/" . floor(log($rank / $first, 2))];
+            $seen[$rank] = $this->judged(
+                $this->draws->count($loads * ($this->world->lookShare($rank) - $deeper)),
+                $rank === $last ? $false : 0.0,
+                fn(int $cell): bool => $this->cells->isTaken($cell) && $this->cells->isSeen($depths, $cell),
+            );
+        }
+        for ($rank -= 2; $rank >= 1; $rank--) {
+            $seen[$rank] += $rank % self::PAGE_RANKS === 0 ? 0.0 : $seen[$rank + 1];
+        }
+
+        return $seen;
     }
 
     private function openHour(int $hour): void
@@ -154,72 +190,50 @@ final class ClosedLoop
         if ($hour !== $this->openHour) {
             $this->openHour = $hour;
             $this->cells->openHour();
-            $this->attackersCells = [];
-            for ($number = 0; $number < $this->world->attackers; $number++) {
-                $this->attackersCells[] = $this->cellDraws->below(SenderCells::CELLS);
-            }
+            $draw = fn(): int => $this->cellDraws->below(SenderCells::CELLS);
+            $this->attackersCells = array_map($draw, range(1, $this->world->attackers));
         }
     }
 
     /**
-     * @param list<int> $cells of those who click; none for visitors, who may be in any
-     * @return int how many of a video's clicks the edge counts
+     * @param Closure(int): bool $isCounted by cell
+     * @return float how many of true and false impressions, or clicks, the edge counts; they come in any order
      */
-    private function counted(SimulatedVideo $video, int $clicks, array $cells = []): int
+    private function judged(float $true, float $false, Closure $isCounted): float
     {
         if (!$this->world->hasSenderCells) {
-            return $clicks;
+            return $true + $false;
         }
-        $counted = 0;
-        for ($number = 0; $number < $clicks; $number++) {
-            $cell =
-                $cells === []
-                    ? $this->cellDraws->below(SenderCells::CELLS)
-                    : $cells[$this->cellDraws->below(count($cells))];
-            $counted += $this->cells->isCounted($video->id, $cell) ? 1 : 0;
+        [$false, $counted] = [(int) round($false), 0];
+        for ($left = (int) $true + $false; $left > 0; $left--) {
+            $isFalse = $false > 0 && $this->cellDraws->below($left) < $false;
+            $cell = $isFalse
+                ? $this->attackersCells[$this->cellDraws->below($this->world->attackers)]
+                : $this->cellDraws->below(SenderCells::CELLS);
+            $counted += $isCounted($cell) ? 1 : 0;
+            $false -= $isFalse ? 1 : 0;
         }
 
         return $counted;
     }
 
-    private function count(SimulatedVideo $video, int $rank, float $impressions, float $clicks, int $at): void
-    {
-        $counted = new CountedImpressions($at, '', $video->id, $rank, $impressions, $clicks);
-        $video->count($counted);
-        $since = $at - (int) round(3600 * $this->stepHours);
-        $this->traffic = Traffic::plus($this->traffic, RankGroup::of($rank), $impressions, $since, $at);
-    }
-
     /**
-     * Messages about the page of the pushed video: that all its ranks down to the video were looked at, and that it was
-     * opened, or not.
+     * False messages are about the page of the pushed video: that its ranks down to the video were looked at, and that it
+     * was opened, or nothing.
      *
      * @param list<SimulatedVideo> $list
-     * @return array{?int, float} the page from 0, and what the ceiling leaves of each message about it
+     * @return array{int, float} the video's rank, and the messages
      */
-    private function attack(array $list, float $loads, float $hour, int $at): array
+    private function attack(array $list, float $loads, float $hour): array
     {
-        $messages = $loads * $this->world->falseMessages($hour);
-        $this->pushed ??=
-            $hour >= $this->world->attackFromHour
-                ? $list[min(count($list), $this->world->attackedRank) - 1]
-                : null;
-        $place = $this->pushed === null ? false : array_search($this->pushed, $list, true);
-        if ($place === false || $messages <= 0.0) {
-            return [null, 1.0];
+        if ($hour < $this->world->attackFromHour) {
+            return [0, 0.0];
         }
-        $page = intdiv($place, self::PAGE_RANKS);
-        $first = $page * self::PAGE_RANKS;
-        $kept = $this->world->kept($loads * $this->world->lookShare($first + 1), $messages);
-        foreach (array_slice($list, $first, $place - $first + 1) as $index => $video) {
-            $views =
-                $video === $this->pushed && !$this->world->pushesDown
-                    ? $this->counted($video, (int) round($messages), $this->attackersCells)
-                    : 0;
-            $this->count($video, $first + $index + 1, $kept * $messages, $kept * $views, $at);
-        }
+        $this->pushed ??= $list[min(count($list), $this->world->attackedRank) - 1];
+        $place = array_search($this->pushed, $list, true);
+        $share = $this->world->attackShare;
 
-        return [$page, $kept];
+        return $place === false || $share <= 0.0 ? [0, 0.0] : [$place + 1, ($loads * $share) / (1 - $share)];
     }
 
     /** @param list<SimulatedVideo> $list */

@@ -52,9 +52,8 @@ final readonly class World
         public int $lastRank = 48,
         /** Whether a message says which ranks were looked at; without, that all were on screen. */
         public bool $saysDepth = true,
-        /** The share of all messages that push one video. */
+        /** The share of all messages that push one video up, or down. */
         public float $attackShare = 0.0,
-        /** Whether they push it down: that it was seen and not opened. */
         public bool $pushesDown = false,
         public float $attackFromHour = 48.0,
         /** Where the pushed video stands when the attack starts. */
@@ -107,12 +106,6 @@ final readonly class World
     public function left(float $age): float
     {
         return $this->taperHours === null ? 1.0 : $this->taperHours / (max(0.0, $age) + $this->taperHours);
-    }
-
-    /** How many false messages there are for each true one. */
-    public function falseMessages(float $hour): float
-    {
-        return $hour < $this->attackFromHour ? 0.0 : $this->attackShare / (1 - $this->attackShare);
     }
 
     /** What the ceiling leaves of each message about a page. */
