@@ -9,7 +9,7 @@ import { root } from "@trendvault/kit/machine";
 import { createTestHarness, unstable_readConfig as readConfig, type TestHarness } from "wrangler";
 
 const run = promisify(execFile);
-const largestBundle = 114_000; // bytes; counting takes 22 KB of them, reading bundles as many, joining stores 5
+const largestBundle = 115_000; // bytes; counting takes 23 KB of them, reading bundles as many, joining stores 5
 
 describe("what is deployed", () => {
   test("is a bundle of less than 114 KB", () => {
