@@ -26,7 +26,11 @@ final readonly class Restrictions
     /** Without an end, these last for so long after the newest line that says so. */
     private const array LIVE_SECONDS = ['now' => 3 * 3600, 'scheduled' => 48 * 3600];
     /** What visitors did with a video before it was made for kids. */
-    private const string FORGET = 'DELETE FROM impressions WHERE video_id = ?';
+    private const array FORGET = [
+        'DELETE FROM impressions WHERE video_id = ?',
+        'DELETE FROM pulled_videos WHERE video_id = ? AND region IN (SELECT code FROM regions)',
+        'UPDATE placed_ranks SET impressions = 0, clicks = 0, model_clicks = 0 WHERE video_id = ?',
+    ];
     /** How many videos are in no list, by the reason in their lines. */
     public const string HELD = 'SELECT held_because AS reason, count(*) AS videos FROM videos WHERE held_because IS NOT NULL GROUP BY 1 ORDER BY 1';
 
@@ -148,8 +152,8 @@ final readonly class Restrictions
             $isForKids ? 1 : null,
             $videoId,
         ]);
-        if ($isForKids) {
-            $this->database->run(self::FORGET, [$videoId]);
+        foreach ($isForKids ? self::FORGET : [] as $sql) {
+            $this->database->run($sql, [$videoId]);
         }
     }
 

@@ -42,6 +42,9 @@ final class EdgePullTest extends PullTestCase
     {
         $this->holdOneMinute();
         $this->installation->run(['cron']);
+        $this->installation->execute(
+            "INSERT INTO placed_ranks VALUES ('GB', 'day', '', 1, 'a', 0, 0, 0.1, 9.0, 1.0, 0.9)",
+        );
         $line = ['id' => 'a', 'observed_at' => NdjsonLine::ago(1800), 'made_for_kids' => true];
         $this->installation->run(['ingest', '-'], NdjsonLine::of($line) . "\n");
         $counted = 'SELECT video_id, impressions, clicks FROM impressions';
@@ -60,9 +63,11 @@ final class EdgePullTest extends PullTestCase
             self::facts($run->events('pulled')[0]),
         );
         $videos = 'SELECT video_id, impressions FROM pulled_videos ORDER BY video_id';
+        self::assertSame([['b', 14]], array_map(array_values(...), $this->installation->rows($videos)));
+        $placed = 'SELECT impressions, clicks, model_clicks FROM placed_ranks';
         self::assertSame(
-            [['a', 10], ['b', 14]],
-            array_map(array_values(...), $this->installation->rows($videos)),
+            [['impressions' => 0.0, 'clicks' => 0.0, 'model_clicks' => 0.0]],
+            $this->installation->rows($placed),
         );
     }
 
