@@ -308,7 +308,8 @@ function drawCategories(random: Random): unknown {
 
 function drawColours(random: Random): unknown {
   if (random.below(8) === 0) return drawValue(random);
-  const draw = () => random.pick(["#ffffff", "#767676", "#4338CA", "#666666", "#000000", "red", null]);
+  const draw = () =>
+    random.pick(["#ffffff", "#767676", "#4338CA", "#666666", "#000000", "red", null, [], {}]);
   const name = random.pick(["background", "surface", "text", "muted", "accent", "link"]);
   return { [random.pick(["light", "dark", "dim"])]: random.pick([{ [name]: draw() }, {}, null, "#ffffff"]) };
 }

@@ -157,10 +157,12 @@ final readonly class SiteCheck
             }
             $faults = [...$faults, ...self::unknownKeys($given, self::COLOURS, "site.colours.$scheme")];
             foreach (self::COLOURS as $place => $name) {
-                if (property_exists($given, $name) && !self::matches('/^#[0-9a-f]{6}$/Di', $given->$name)) {
+                $colour = $given->$name ?? null;
+                if (self::matches('/^#[0-9a-f]{6}$/Di', $colour)) {
+                    $defaults[$place] = $colour;
+                } elseif (property_exists($given, $name)) {
                     $faults[] = "site.colours.$scheme.$name: expected a colour like #4338ca";
                 }
-                $defaults[$place] = (string) ($given->$name ?? $defaults[$place]);
             }
             $contrasts[$scheme] = $defaults;
         }
