@@ -145,6 +145,22 @@ test("nobody is told that a message was counted when the shard had no room for i
   expect(results.map(({ kind }) => kind)).toEqual(["not-counted", "counted", "not-counted"]);
 });
 
+test("of a list of which nothing is counted no sender is told, and no row is taken", async () => {
+  const services = createServices();
+  const read = async (_: TokenList, block: number) => new Map(block === 0 ? [] : [[51, "video-51"]]);
+  const lists = { read } as unknown as ListBlocks;
+  for (const [seen, opened] of [
+    [50, [49]],
+    [52, [52]],
+  ] as const) {
+    const message = { token: await sign(), seen, opened: [...opened] };
+    expect(await countViews(message, context, { ...services, lists })).toEqual({ kind: "counted" });
+  }
+  const [[, { looks, senders }], ...more] = added as [[string, Increments]];
+  expect(looks.map(({ ranks }) => ranks)).toEqual([[[51, "video-51", 1, 0]]]);
+  expect([senders?.length, more]).toEqual([1, []]);
+});
+
 describe("junk", () => {
   test(`asks no shard and no list, however much comes (TEST_SEED=${random.seed})`, async () => {
     const services = createServices();

@@ -60,8 +60,10 @@ export async function countViews(
     const videos = await lists.read(claims.list, block, context);
     if (videos === "gone") return { kind: "token-refused", detail: "The token's list was deleted." };
     if (videos === null) return { kind: "not-counted", detail: "The token's list cannot be read now." };
-    blocks.push(incrementOf(claims.list, counts, { block, videos }));
+    const increment = incrementOf(claims.list, counts, { block, videos });
+    if (increment.ranks.length > 0) blocks.push(increment);
   }
+  if (blocks.length === 0) return { kind: "counted" }; // of such videos alone: nor is their sender
   const isStored = await batches.add(claims.list.region, { counts, blocks }, context);
   return isStored ? { kind: "counted" } : { kind: "not-counted", detail: "The counters do not answer." };
 }
