@@ -53,6 +53,14 @@ test("one sender's clicks on a video count once in an hour, and once in the next
   expect(await countedOf(cells, clicksOf(one))).toBe(1);
 });
 
+test("of a video that only some messages of a batch had no count falls below zero", async () => {
+  const increments = messagesOf(Array<string>(300).fill("192.0.2.1"), 3);
+  for (const counts of increments.looks[0]?.ranks ?? [])
+    [counts[2], counts[3]] = [1, Number(counts[0] === 2)];
+  const { looks } = await new SenderCells(() => 0).judge(increments);
+  expect(looks[0]?.ranks.flatMap(([, , ...counts]) => counts).filter((count) => count < 0)).toEqual([]);
+});
+
 test("clicks whose sender is not known count, and nobody is handed on", async () => {
   const cells = new SenderCells(() => 0);
   const { senders: _, ...increments } = clicksOf(Array<string>(300).fill(""));

@@ -64,11 +64,12 @@ export class SenderCells {
     );
     const isTaken = this.isTaken(cell);
     const isSeen = isTaken && this.isSeen(depths, cell);
+    // A video that is removed meanwhile is of some messages only, and the writer takes no minute with a count below zero.
     for (const counts of blocks.flatMap(({ ranks }) => ranks)) {
       const [rank, videoId] = counts;
       if (opened.includes(rank)) {
-        if (!(this.isCounted(videoId, cell, rank === opened[0]) && isTaken)) counts[3]--;
-      } else if (!isSeen && rank >= firstSeen && rank <= lastSeen) counts[2]--;
+        if (!(this.isCounted(videoId, cell, rank === opened[0]) && isTaken) && counts[3] > 0) counts[3]--;
+      } else if (!isSeen && rank >= firstSeen && rank <= lastSeen && counts[2] > 0) counts[2]--;
     }
   }
 
