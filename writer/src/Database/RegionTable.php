@@ -61,6 +61,7 @@ final readonly class RegionTable
      */
     public static function read(string $text): self
     {
+        $text = (string) preg_replace('/^\xEF\xBB\xBF/', '', $text); // what editors on Windows put in front
         $faults = json_validate($text) ? self::shapeFaults(json_decode($text)) : ['expected JSON'];
         if ($faults !== []) {
             throw self::bad($faults);
@@ -87,7 +88,7 @@ final readonly class RegionTable
     {
         $names = [];
         foreach ($table['site']['categories'] ?? [] as $name => $category) {
-            $names += array_fill_keys($category['also'] ?? [], (string) $name);
+            $names += array_fill_keys(array_map(trim(...), $category['also'] ?? []), (string) $name);
         }
 
         return $names;

@@ -332,14 +332,18 @@ final readonly class ObservationParser
     /** @param array<mixed> $fields */
     private function category(array $fields): ?string
     {
-        $category = ($fields['category'] ?? '') === '' ? null : $this->text($fields, 'category', 60);
+        if (($fields['category'] ?? '') === '') {
+            return null;
+        }
+        // Databases fill columns up with spaces: two lists would look like one.
+        $category = trim((string) $this->text($fields, 'category', 60));
 
-        return str_starts_with($category ?? '', self::LANGUAGE_LISTS)
+        return str_starts_with($category, self::LANGUAGE_LISTS)
             ? throw new RejectedLine(
                 RejectionReason::BadText,
                 'category: expected a name that does not begin with ' . self::LANGUAGE_LISTS,
             )
-            : $this->categories[$category ?? ''] ?? $category;
+            : $this->categories[$category] ?? $category;
     }
 
     /** @param array<mixed> $fields */

@@ -67,7 +67,8 @@ final class RegionsFileTest extends TestCase
     public function a_file_of_the_site_alone_leaves_the_built_in_regions(): void
     {
         $table = RegionTable::read(
-            '{"channel_limit": {"videos": 1, "within_ranks": 2}, "site": {"name": "Kanal"}, "languages": {"he": "he.json"}}',
+            "\u{feff}" .
+                '{"channel_limit": {"videos": 1, "within_ranks": 2}, "site": {"name": "Kanal"}, "languages": {"he": "he.json"}}',
         );
         $builtIn = RegionTable::read((string) file_get_contents(__DIR__ . '/../../../db/regions.json'));
 
@@ -81,7 +82,10 @@ final class RegionsFileTest extends TestCase
         $installation = new Installation();
         $file = "{$installation->folder->path}/regions.json";
         $installation->environment = ['REGIONS_FILE' => $file];
-        $categories = ['Music' => ['also' => ['Musik', '7']], 'News' => ['names' => ['de' => 'Nachrichten']]];
+        $categories = [
+            'Music' => ['also' => ['Musik ', '7']],
+            'News' => ['names' => ['de' => 'Nachrichten']],
+        ];
         file_put_contents($file, json_encode(['site' => ['name' => 'A', 'categories' => $categories]]));
         $installation->run(['migrate']);
         $names = [
@@ -91,6 +95,8 @@ final class RegionsFileTest extends TestCase
             'd' => 'musik',
             'e' => 'Nachrichten',
             'f' => null,
+            'fa' => ' Musik  ',
+            'fb' => 'Bricolage ',
         ];
         $lines = array_map(
             static fn(string $id): array => ['id' => $id, 'category' => $names[$id]],
@@ -107,7 +113,7 @@ final class RegionsFileTest extends TestCase
 
         self::assertSame(ExitCode::Ok, $run->exitCode, $run->errors);
         self::assertSame(
-            [...$names, 'a' => 'Music', 'c' => 'Music', 'g' => 'Music'],
+            [...$names, 'a' => 'Music', 'c' => 'Music', 'g' => 'Music', 'fa' => 'Music', 'fb' => 'Bricolage'],
             array_column(
                 $installation->rows('SELECT id, category FROM videos ORDER BY id'),
                 'category',
