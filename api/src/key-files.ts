@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
@@ -92,7 +93,9 @@ export function readSettingFile(path: string, { isSecret = false } = {}): string
     if (isSecret && (stat.mode & 0o007) !== 0)
       throw new Error(`${path} is open to every user: chmod o= ${path}`);
     if (stat.size > largestFile) throw new Error(`${path} has more than ${largestFile} bytes`);
-    const text = readFileSync(file, "utf8").trim();
+    const bytes = readFileSync(file);
+    if (!isUtf8(bytes)) throw new Error(`${path} is not UTF-8`);
+    const text = bytes.toString().trim();
     if (text === "") throw new Error(`${path} is empty`);
     return text;
   } finally {

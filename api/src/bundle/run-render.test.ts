@@ -47,7 +47,7 @@ test("--keys prints the public keys without a database, and says what is wrong w
 test("--check-regions says what is wrong with a file of regions, and with words of its languages", async () => {
   const file = join(builder.folder, "regions.json");
   const words = join(builder.folder, "he.json");
-  const check = async (table: object, text: string) => {
+  const check = async (table: object, text: string | Uint8Array) => {
     await Promise.all([Bun.write(file, JSON.stringify(table)), Bun.write(words, text)]);
     return run(["--check-regions", file], {});
   };
@@ -60,6 +60,12 @@ test("--check-regions says what is wrong with a file of regions, and with words 
       `languages.he (${words}): more: expected a text of 1 to 500 characters, without markup and what turns text around`,
       `languages.he (${words}): mor: unknown, expected the name of a word of en.json`,
     ].join("\n"),
+  });
+  expect(
+    await check({ languages }, Buffer.from('{"dir": "rtl", "more": "\xf2\xe5\xe3"}', "latin1")),
+  ).toMatchObject({
+    code: 2,
+    said: `languages.he (${words}): ${words} is not UTF-8`,
   });
   const missing = join(builder.folder, "no.json");
   expect(await check({ languages: { he: "no.json" } }, "{}")).toMatchObject({

@@ -90,6 +90,7 @@ test.each([
   ["he", { dir: "rtl", constructor: "x" }, "constructor: unknown, expected the name of a word of en.json"],
   ["he", { dir: "rtl", more: "<b>עוד</b>" }, "more: expected a text of 1 to 500 characters, without markup"],
   ["he", { dir: "rtl", more: "\u202eעוד" }, "more: expected a text of 1 to 500 characters"],
+  ["he", { dir: "rtl", more: " \u200b" }, "more: expected a text of 1 to 500 characters"],
   ["he", { dir: "rtl", more: 7 }, "more: expected a text of 1 to 500 characters"],
   [
     "he",

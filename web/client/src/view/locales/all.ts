@@ -91,7 +91,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
 const textExpected = "expected a text of 1 to 500 characters, without markup and what turns text around";
 
 function isPlainText(value: unknown): value is string {
-  return typeof value === "string" && /^[^<>\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]{1,500}$/u.test(value);
+  return (
+    typeof value === "string" &&
+    /^(?=.*[\p{L}\p{N}\p{P}\p{S}])[^<>\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]{1,500}$/u.test(value)
+  );
 }
 
 const pluralForm = /(=\d+|[a-z]+)\s*\{((?:[^{}]|\{\w+\})*)\}/;
