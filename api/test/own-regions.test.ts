@@ -321,6 +321,8 @@ test("SIGHUP reads the file of the regions again; one with a mistake leaves thos
   writeFileSync(file, tableOf(gb)); // without its default
   running.kill("SIGHUP");
   await until(async () => (await running.readiness()).reasons.some((reason) => /PL is none of/.test(reason)));
+  const { reasons } = await running.readiness();
+  expect(reasons).toContainEqual(expect.stringMatching(/^A file of keys or regions cannot be used/));
   expect(await codes()).toBe("GB,PL");
   writeFileSync(file, JSON.stringify({ default: "PL", regions: [pl], site: { name: "Kanal" } }));
   running.kill("SIGHUP");

@@ -139,7 +139,7 @@ class WorkerEnvironment {
     return this.#current;
   }
 
-  /** Why the keys of before are still used, or null. */
+  /** Why the previous files are still used, or null. */
   get reason(): string | null {
     return this.#reason;
   }
@@ -171,8 +171,8 @@ class WorkerEnvironment {
       writeLog("info", "keys_read", "The key files were read again.", facts);
     } catch (error) {
       const { message } = error as Error;
-      this.#reason = `A key file cannot be used, and the keys of before are: ${message}`;
-      writeLog("error", "keys_rejected", "A key file cannot be used; the keys of before stay.", {
+      this.#reason = `A file of keys or regions cannot be used, and the previous ones are: ${message}`;
+      writeLog("error", "keys_rejected", "A file cannot be used; the previous ones stay.", {
         reason: message,
       });
     }
