@@ -119,6 +119,7 @@ test("a page calls a category as the site does in its language, else as we do", 
   const german = await read("&lang=de&category=Music");
   for (const name of ["Tonkunst", "Comedy", "Ours"]) expect(german).toContain(`>${name}</a>`);
   expect(german).toMatch(/<title>[^<]* · Tonkunst/);
+  expect(german).toContain(`"categories":{"Music":{"names":{"de":"Tonkunst"}},"Ours":{}}`);
   expect(await read("&category=Music")).toMatch(/<title>[^<]* · Music/);
   origin.watcher.close();
 });

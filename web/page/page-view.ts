@@ -137,10 +137,17 @@ function mainView(page: Page): ViewElement {
     moreLink(list.next, page),
     dataBlock(
       "page-data",
-      JSON.stringify({ categories, thumbHosts, sendsViews, site, ...ownLanguages(page) }),
+      JSON.stringify({ categories, thumbHosts, sendsViews, site: inData(site), ...ownLanguages(page) }),
     ),
     h("div", { class: "notice", id: "notice", role: "status" }),
   );
+}
+
+/** A site without what sources call its categories, which only the writer reads: sixty kilobytes at most. */
+function inData(site: Site | undefined): Site | undefined {
+  if (site?.categories === undefined) return site;
+  const named = Object.entries(site.categories).map(([category, { names }]) => [category, { names }]);
+  return { ...site, categories: Object.fromEntries(named) };
 }
 
 /** What the page's scripts need of a deployment's own regions and languages. The built-in ones are in them. */
