@@ -228,6 +228,7 @@ final class Pin extends WriterCommand
                     : new EditorialStore($database)->reasonToRefuse(
                         $key['video'],
                         $key['region'],
+                        $key['category'],
                         (string) $entry['until'],
                         $context->now(),
                     );

@@ -34,6 +34,10 @@ final readonly class EditorialStore
     SQL;
     private const string GENERATION = 'SELECT max(published_at) FROM generation_regions JOIN generations ON id = generation WHERE region = ?';
     private const string COUNTED = 'SELECT sum(video_count) FROM generation_regions WHERE region = ?';
+    private const string HAS_LIST = <<<'SQL'
+    SELECT EXISTS (SELECT 1 FROM trending WHERE generation = newest AND region = ?1 AND window IN ('now', 'day', 'week') AND category = ?2)
+    FROM (SELECT max(generation) AS newest FROM generation_regions WHERE region = ?1) WHERE newest IS NOT NULL
+    SQL;
     private const string CANDIDATE =
         'SELECT v.channel, EXISTS (SELECT 1 FROM velocity WHERE video_id = v.id AND region = ?2)' .
         ' OR EXISTS (SELECT 1 FROM catalogue WHERE video_id = v.id AND region = ?2) AS is_known, ' .
@@ -141,8 +145,13 @@ final readonly class EditorialStore
      * @param string $until as it was given
      * @param int $now UTC seconds
      */
-    public function reasonToRefuse(string $videoId, string $region, string $until, int $now): ?string
-    {
+    public function reasonToRefuse(
+        string $videoId,
+        string $region,
+        ?string $category,
+        string $until,
+        int $now,
+    ): ?string {
         /** @var ?array{channel: string, is_known: int, held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string} $video */
         $video = $this->database->row(self::CANDIDATE, [$videoId, $region]);
         if ($video === null) {
@@ -158,6 +167,8 @@ final readonly class EditorialStore
             $this->database->number(self::COUNTED, [$region]) === 0
                 => "--region: expected one of which this writer has lists; nothing is stored of $region",
             $ends <= $now => "--until: expected a time to come; $until is over",
+            $category !== null && $this->database->number(self::HAS_LIST, [$region, $category]) === 0
+                => "--category: expected one that has a list in $region; $category has none",
             $video['is_known'] === 0
                 => "video: expected one of the region; nothing counts or announces $videoId in $region",
             $restriction !== null => "video: expected one that may be shown; $restriction",

@@ -261,11 +261,15 @@ final class EditorialTest extends TestCase
     #[Test]
     public function an_option_that_would_have_no_effect_is_refused(): void
     {
+        $this->writer('rank');
         $pin = ['pin', 'a', '--region', 'GB', '--until', '2999-01-01T00:00:00Z', '--reason', 'why'];
-        self::assertStringContainsString(
-            '--paid-by: expected',
-            $this->refusal(...$pin, ...['--paid-by', 'Co']),
-        );
+        foreach (
+            ['--paid-by: expected' => 'Co', '--category: expected one that has a list' => 'music']
+            as $said => $value
+        ) {
+            $option = [explode(':', $said)[0], $value];
+            self::assertStringContainsString($said, $this->refusal(...$pin, ...$option));
+        }
         foreach ([[], ['--dry-run']] as $tried) {
             $rule = ['rule', '--word', 'a', '--reason', 'why', '--until', '2020-01-01T00:00:00Z'];
             self::assertStringContainsString('--until: expected a time', $this->refusal(...$rule, ...$tried));
