@@ -133,7 +133,7 @@ test("messages that open 50 ranks each, an hour's first, do not make one sender 
   expect(counted).toBeLessThan(600);
 });
 
-test("of messages that a cell sends too many of counts nothing but that what was opened was seen", async () => {
+test("of messages that a cell sends too many of counts nothing: they push no video up or down", async () => {
   const one = Array<string>(300).fill("192.0.2.1");
   const increments = messagesOf(one, 2);
   const others = Array.from({ length: 200 }, (_, n) => `198.51.100.${n}`);
@@ -142,8 +142,8 @@ test("of messages that a cell sends too many of counts nothing but that what was
   const { looks, ...rest } = await cells.judge(increments);
   const [first, second, third] = looks[0]?.ranks ?? [];
   expect(first?.[2]).toBeWithin(1, 60);
-  expect(second?.[2]).toBe(one.length);
-  expect(second?.[3]).toBeWithin(1, first?.[2] as number);
+  expect(second?.[2]).toBeWithin(1, 60);
+  expect(second?.[3]).toBeWithin(1, second?.[2] as number);
   expect(third).toEqual([3, "third", 0, 0]);
   expect(rest).toEqual({ served: [] });
 });

@@ -26,10 +26,10 @@ type Counts = { told: Clicks; first: Clicks; counted: Clicks; shared: number; ex
  *                      ├─> isSeen: sees a list as deep as others do?                   if not, no impression
  *                      └─> isCounted, for each click: on a video as others?            if not, not this click
  *
- * Impressions go without the clicks: where false messages fill a cell, a video keeps the clicks of its visitors. What was
- * opened was seen, whether its click counts or not, or a click that counts would be worth more. Where many
- * cells have too much, few senders are many cells: the least cells say what counts, in that hour and the next one. All is
- * in memory only. writer/src/Simulation/SenderCells.php is the same rule.
+ * Impressions go without the clicks: where false messages fill a cell, a video keeps the clicks of its visitors. What a
+ * message that is taken opened was seen, also where its click does not count, or the one that counts would be worth more.
+ * Where many cells have too much, few senders are many cells: the least cells say what counts, in that hour and the next
+ * one. All is in memory only. writer/src/Simulation/SenderCells.php is the same rule.
  */
 export class SenderCells {
   readonly #clock: () => number;
@@ -64,12 +64,12 @@ export class SenderCells {
     );
     const isTaken = this.isTaken(cell);
     const isSeen = isTaken && this.isSeen(depths, cell);
-    // A video that is removed meanwhile is of some messages only, and the writer takes no minute with a count below zero.
     for (const counts of blocks.flatMap(({ ranks }) => ranks)) {
       const [rank, videoId] = counts;
-      if (opened.includes(rank)) {
-        if (!(this.isCounted(videoId, cell, rank === opened[0]) && isTaken) && counts[3] > 0) counts[3]--;
-      } else if (!isSeen && rank >= firstSeen && rank <= lastSeen && counts[2] > 0) counts[2]--;
+      const isClick = opened.includes(rank);
+      const isCounted = isClick && this.isCounted(videoId, cell, rank === opened[0]) && isTaken;
+      const isImpression = rank >= firstSeen && rank <= lastSeen;
+      takeOut(counts, isImpression && !(isClick ? isTaken : isSeen), isClick && !isCounted);
     }
   }
 
@@ -148,6 +148,12 @@ export class SenderCells {
     const hash = await crypto.subtle.digest("SHA-256", utf8(this.#key + network));
     return (new Uint8Array(hash)[0] as number) % cellCount;
   }
+}
+
+/** A video that is removed meanwhile is of some messages only, and the writer takes no minute with a count below zero. */
+function takeOut(counts: BlockIncrement["ranks"][number], isImpression: boolean, isClick: boolean): void {
+  counts[2] = Math.max(0, counts[2] - Number(isImpression));
+  counts[3] = Math.max(0, counts[3] - Number(isClick));
 }
 
 function newCounts(shared = 0): Counts {

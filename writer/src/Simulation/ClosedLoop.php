@@ -150,12 +150,12 @@ final class ClosedLoop
             $views = min($looks, $this->draws->count($looks * $video->chance($this->world, $hour)));
             $false = $video === $this->pushed && !$this->world->pushesDown ? $messages : 0.0;
             $told = $this->world->saysDepth ? $looks : $loads;
-            $told = $false > 0.0 ? $told + $false : $seen[$rank] ?? $told; // what was opened was seen
             $opened = $this->judged(
                 $views,
                 $false,
                 fn(int $cell): bool => $this->cells->isCounted($video->id, $cell),
             );
+            $told = $seen[$rank] ?? $told;
             $counted = new CountedImpressions($at, '', $video->id, $rank, $scale * $told, $scale * $opened);
             $video->count($counted);
             $since = $at - (int) round(3600 * $this->stepHours);
@@ -167,19 +167,31 @@ final class ClosedLoop
     /** @return array<int, float> impressions of each rank that the edge counts; `false` messages see down to rank `last` */
     private function seen(float $loads, float $false, int $last): array
     {
-        $seen = [];
+        [$seen, $opened] = [[], 0.0];
         for ($rank = 1; $rank <= max($this->world->lastRank, $last); $rank++) {
             $deeper = $rank % self::PAGE_RANKS === 0 ? 0.0 : $this->world->lookShare($rank + 1);
             $first = $rank - (($rank - 1) % self::PAGE_RANKS);
             $depths = ["$rank", "$first/" . floor(log($rank / $first, 2))];
+            $taken = 0;
             $seen[$rank] = $this->judged(
                 $this->draws->count($loads * ($this->world->lookShare($rank) - $deeper)),
                 $rank === $last ? $false : 0.0,
-                fn(int $cell): bool => $this->cells->isTaken($cell) && $this->cells->isSeen($depths, $cell),
+                function (int $cell) use ($depths, &$taken): bool {
+                    $isTaken = $this->cells->isTaken($cell);
+                    $taken += $isTaken ? 1 : 0;
+
+                    return $isTaken && $this->cells->isSeen($depths, $cell);
+                },
             );
+            if ($rank === $last && !$this->world->pushesDown) {
+                $opened = $taken - $seen[$rank]; // what was opened was seen
+            }
         }
         for ($rank -= 2; $rank >= 1; $rank--) {
             $seen[$rank] += $rank % self::PAGE_RANKS === 0 ? 0.0 : $seen[$rank + 1];
+        }
+        if ($last > 0) {
+            $seen[$last] += $opened;
         }
 
         return $seen;
