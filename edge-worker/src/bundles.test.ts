@@ -33,6 +33,7 @@ function listOf(own: ReadonlyMap<string, number>, generated_at: string): RegionL
           generation,
           oldest_generation: generation,
         },
+        ...{ audience_lists: [], live_lists: [], duration_lists: [] },
         ...{ video_count: generation ?? 0, generated_at: published },
       };
     }),
