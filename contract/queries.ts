@@ -11,7 +11,14 @@ import {
   type Window,
   windows,
 } from "./lists.ts";
-import { allPageLanguages, type FeedForm, frameSizes, listUrl, type PageQuery } from "./page.ts";
+import {
+  allPageLanguages,
+  type FeedForm,
+  findPageLanguage,
+  frameSizes,
+  listUrl,
+  type PageQuery,
+} from "./page.ts";
 import { explanationPath, pageParameters, paths } from "./paths.ts";
 import type { ProblemExtras, ProblemKind } from "./problem.ts";
 import { defaultRegion, findRegion, regionCodes } from "./regions.ts";
@@ -98,8 +105,8 @@ export function parseTrendingQuery(search: string): ParsedTrendingQuery {
 /** The one URL of a query: fixed order, defaults left out except the region. It is a cache key. */
 export function trendingUrl(query: TrendingQuery): string {
   const { region, window, category, language, audience, live, duration, fields, limit, cursor } = query;
-  const choice = { category, language, audience, live, duration };
-  return listUrl(paths.trending, region, { window, ...choice, fields, limit, cursor });
+  const choice = { window, category, language, audience, live, duration, fields, limit, cursor };
+  return listUrl(paths.trending, region, choice);
 }
 
 /** A page begins after a rank of a generation, so that the pages of one list stay together. */
@@ -120,9 +127,13 @@ export function readCursor(cursor: string): PageStart {
 function contradictionsOf(query: TrendingQuery): InvalidParameter[] {
   const { category } = query;
   const invalid: InvalidParameter[] = [];
-  const [first, ...more] = ["category", ...Object.keys(listKinds)].filter((name) => query[name as ListKind]);
-  for (const name of more) invalid.push({ name, detail: `expected without ${first}` });
-  if (kindOf(choiceOf(category ?? "")) !== null) {
+  let first = category === undefined ? null : "category";
+  for (const name in listKinds) {
+    if (query[name as ListKind] === undefined) continue;
+    if (first !== null) invalid.push({ name, detail: `expected without ${first}` });
+    first ??= name;
+  }
+  if (category !== undefined && kindOf(choiceOf(category)) !== null) {
     invalid.push({ name: "category", detail: "expected the name of a category" });
   }
   if (!isPageStart(query)) invalid.push({ name: "cursor", detail: cursorExpected });
@@ -211,9 +222,10 @@ export function parsePageQuery(search: string): ParsedPageQuery {
   const [lang, ...more] = parameters.getAll("lang");
   parameters.delete("lang");
   for (const name of [...parameters.keys()]) if (!pageParameters.includes(name)) parameters.delete(name);
-  const known = allPageLanguages();
-  if ((lang !== undefined && !known.includes(lang)) || more.length > 0)
-    return { query: null, invalid: [{ name: "lang", detail: `expected one of ${known.join(", ")}` }] };
+  if ((lang !== undefined && findPageLanguage(lang) === undefined) || more.length > 0) {
+    const detail = `expected one of ${allPageLanguages().join(", ")}`;
+    return { query: null, invalid: [{ name: "lang", detail }] };
+  }
   const parsed = parseTrendingQuery(parameters.toString());
   return parsed.query === null ? parsed : { query: { ...parsed.query, lang }, invalid: null };
 }

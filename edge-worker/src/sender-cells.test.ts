@@ -148,6 +148,29 @@ test("of messages that a cell sends too many of counts nothing: they push no vid
   expect(rest).toEqual({ served: [] });
 });
 
+test("visitors behind one address whose first messages open nothing count once others of them open something", async () => {
+  const cells = new SenderCells(() => 0);
+  const ranks = Array.from({ length: 24 }, (_, n) => n + 1);
+  const countOf = async (senders: { network: string; opened: number[] }[]): Promise<number> => {
+    const told = senders.map((sender) => ({ ...sender, positions: [0], firstSeen: 1, lastSeen: 1 }));
+    const clicksAt = (rank: number) => senders.filter(({ opened }) => opened.includes(rank)).length;
+    const looks = [{ window: "now", category: "", generation: 1, block: 0 } as const].map((block) => ({
+      ...block,
+      ranks: ranks.map((rank): [number, string, number, number] => {
+        const clicks = clicksAt(rank);
+        return [rank, `v${rank}`, rank === 1 ? senders.length : 0, clicks];
+      }),
+    }));
+    const judged = await cells.judge({ looks, served: [], senders: told });
+    return judged.looks[0]?.ranks[0]?.[2] ?? 0;
+  };
+  const opening = (networks: string[]) => networks.map((network, n) => ({ network, opened: [2 + (n % 23)] }));
+  await countOf(opening(Array.from({ length: 200 }, (_, n) => `198.51.100.${n}`)));
+  const one = Array<string>(400).fill("192.0.2.1");
+  expect(await countOf(one.map((network) => ({ network, opened: [] })))).toBeLessThan(100);
+  expect(await countOf(opening(one))).toBeGreaterThan(100);
+});
+
 /** What a visitor sees of a page of 24 ranks: rank k with chance 1 / k^0.9. */
 const anyDepth = (drawn = random) => Math.min(24, Math.floor((1 - drawn.next()) ** (-1 / 0.9)));
 const senderOf = (cell: () => number, depth = () => anyDepth()) => ({ cell, depth });

@@ -67,6 +67,7 @@ export class SenderCells {
     for (const counts of blocks.flatMap(({ ranks }) => ranks)) {
       const [rank, videoId] = counts;
       const isClick = opened.includes(rank);
+      // Also of a message that is not taken: it says that its cell has visitors, so that later ones are.
       const isCounted = isClick && this.isCounted(videoId, cell, rank === opened[0]) && isTaken;
       const isImpression = rank >= firstSeen && rank <= lastSeen;
       takeOut(counts, isImpression && !(isClick ? isTaken : isSeen), isClick && !isCounted);

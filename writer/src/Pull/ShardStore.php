@@ -10,7 +10,7 @@ use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Sources\Edge\ClosedMinutes;
 
 /** The shards with their cursors. An answer and the cursor behind it are stored in one transaction, or neither. */
-final readonly class ShardStore
+final class ShardStore
 {
     /** A shard that the edge does not name any more may still hold minutes: it keeps them for 48 hours, and deletes within one. */
     public const int KEPT_SECONDS = 49 * 3600;
@@ -45,9 +45,14 @@ final readonly class ShardStore
     SQL;
 
     private const string FOR_KIDS = 'SELECT id FROM videos WHERE made_for_kids = 1';
+    /** @var ?array<string, int> those, as keys: read once for all shards of a run, which stores no line meanwhile */
+    private ?array $forKids = null;
 
     /** @param ?RegionTable $regions whose shards are asked: another writer asks the others; null for all */
-    public function __construct(private Database $database, private ?RegionTable $regions = null) {}
+    public function __construct(
+        private readonly Database $database,
+        private readonly ?RegionTable $regions = null,
+    ) {}
 
     /**
      * Notes which shards there are; one of a region that is not ours is left out.
@@ -156,14 +161,14 @@ final readonly class ShardStore
         );
         [$videos, $erasures] = [[], new Erasures($this->database)];
         // An edge before schema 41 does not leave them out.
-        $forKids = array_flip($this->database->texts(self::FOR_KIDS));
+        $this->forKids ??= array_flip($this->database->texts(self::FOR_KIDS));
         foreach (
             $minutes->impressions
             as ['minute' => $minute, 'window' => $window, 'category' => $category, 'ranks' => $ranks]
         ) {
             $isLate = $minute <= $settledUntil;
             foreach ($ranks as [$rank, $video, $impressions, $clicks]) {
-                if (isset($forKids[$video]) || $erasures->hasVideo($video)) {
+                if (isset($this->forKids[$video]) || $erasures->hasVideo($video)) {
                     continue;
                 }
                 $counts->add($impressions, $clicks, $isLate);

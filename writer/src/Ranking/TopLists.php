@@ -65,13 +65,13 @@ final class TopLists
             $published = array_diff_key($lists, $unpublished);
             [$ranks, $kinds] = [0, 0];
             foreach ($published as $name => $list) {
-                $isByKind = $list->size === self::MAX_RANKS_OF_KIND;
-                $ranks += $isByKind ? 0 : $list->length();
-                $kinds += (int) $isByKind;
+                $isBounded = ListKinds::isOther((string) $name);
+                $ranks += $isBounded ? 0 : $list->length();
+                $kinds += (int) $isBounded;
             }
             foreach ($published as $name => $list) {
-                $isByKind = $list->size === self::MAX_RANKS_OF_KIND;
-                $most = $isByKind ? intdiv($ranks, self::PART_OF_KINDS * $kinds) : PHP_INT_MAX;
+                $isBounded = ListKinds::isOther((string) $name);
+                $most = $isBounded ? intdiv($ranks, self::PART_OF_KINDS * $kinds) : PHP_INT_MAX;
                 yield [Window::from($window), (string) $name, $list, min($list->size, $most)];
             }
         }
@@ -85,9 +85,7 @@ final class TopLists
             $sizes[$category] = self::MAX_RANKS_OF_CATEGORY;
         }
         foreach (array_filter(explode(' ', $names)) as $name) {
-            $sizes[$name] = ListKinds::isLanguage($name)
-                ? self::MAX_RANKS_OF_CATEGORY
-                : self::MAX_RANKS_OF_KIND;
+            $sizes[$name] = ListKinds::isOther($name) ? self::MAX_RANKS_OF_KIND : self::MAX_RANKS_OF_CATEGORY;
         }
         $byWindow = [];
         foreach ($this->windows as $window) {
@@ -351,9 +349,10 @@ final readonly class ListKinds
         return str_contains($kinds, self::KIDS);
     }
 
-    public static function isLanguage(string $name): bool
+    /** Whether it is the name of a list by kind, but of no language. */
+    public static function isOther(string $name): bool
     {
-        return !str_contains($name, '=');
+        return str_starts_with($name, ObservationParser::LANGUAGE_LISTS) && str_contains($name, '=');
     }
 
     /**
@@ -366,7 +365,9 @@ final readonly class ListKinds
         ksort($enough, SORT_STRING);
         arsort($enough, SORT_NUMERIC); // stable
         $names = array_keys($enough);
-        $languages = array_values(array_filter($names, self::isLanguage(...)));
+        $languages = array_values(
+            array_filter($names, static fn(string $name): bool => !self::isOther($name)),
+        );
 
         return array_values(array_diff($names, array_slice($languages, self::MOST_LANGUAGES)));
     }
