@@ -184,7 +184,7 @@ final class ClosedLoop
                 },
             );
             if ($rank === $last && !$this->world->pushesDown) {
-                $opened = $taken - $seen[$rank]; // what was opened was seen
+                $opened = max(0.0, $taken - $seen[$rank]); // what was opened was seen; without cells, all of it is
             }
         }
         for ($rank -= 2; $rank >= 1; $rank--) {
