@@ -77,15 +77,26 @@ async function buildScripts(): Promise<Record<"page" | "embed" | "docs" | "servi
     metafile: true,
     plugins: [localeParts],
   } satisfies Partial<Bun.BuildConfig>;
-  const entrypoints = [
-    ...["page.ts", "embed.ts"].map((name) => join(folder, name)),
-    join(source, "trendvault-list.ts"),
-  ];
-  const built = await Bun.build({ ...options, entrypoints, splitting: true });
+  // The HTML of page and frame links the styles that the element has in its script.
+  const linkedStyles: Bun.BunPlugin = {
+    name: "linked styles",
+    setup: (build) => void build.onLoad({ filter: /\.css$/ }, () => ({ contents: "", loader: "text" })),
+  };
+  const built = await Bun.build({
+    ...options,
+    plugins: [localeParts, linkedStyles],
+    entrypoints: ["page.ts", "embed.ts"].map((name) => join(folder, name)),
+    splitting: true,
+  });
+  const element = await Bun.build({
+    ...options,
+    entrypoints: [join(source, "trendvault-list.ts")],
+    splitting: true,
+  });
   const docs = await Bun.build({ ...options, entrypoints: [join(folder, "docs.ts")] });
   const worker = await Bun.build({ ...options, entrypoints: [join(folder, "service-worker.ts")] });
   const entries: string[] = [];
-  for (const output of built.outputs) {
+  for (const output of [...built.outputs, ...element.outputs]) {
     const [text, name] = [await output.text(), basename(output.path)];
     const path = addFile(name, text);
     if (output.kind === "entry-point") entries.push(path);
@@ -99,7 +110,7 @@ async function buildScripts(): Promise<Record<"page" | "embed" | "docs" | "servi
     throw new Error("Cannot find the scripts among what was built");
   }
   const docsPath = addFile(basename(docsScript.path), await docsScript.text());
-  const metafiles = [built, docs, worker].map(({ metafile }) => metafile);
+  const metafiles = [built, element, docs, worker].map(({ metafile }) => metafile);
   writeNotices(join(dist, "public"), metafiles);
   return { page, embed, docs: docsPath, serviceWorker: await serviceWorker.text() };
 }

@@ -204,11 +204,19 @@ export class TrendvaultList extends Base {
     this.words[tag] ?? (await this.#currentReader().about())?.languages?.[tag];
 
   #prepareRoot(): void {
-    const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
+    const root = this.shadowRoot ?? this.#attachGiven();
     this.#presenter = new ListPresenter(root);
     if (this.hasAttribute("verify")) this.#presenter.clear(); // what the server rendered was not verified
     for (const name of ["click", "auxclick"]) root.addEventListener(name, this.#onOpen);
     root.addEventListener("toggle", this.#onToggle, true); // it does not bubble
+  }
+
+  /** With what the server rendered: Firefox takes a template for a shadow root from 123 on. */
+  #attachGiven(): ShadowRoot {
+    const root = this.attachShadow({ mode: "open" });
+    const given = this.querySelector<HTMLTemplateElement>(":scope > template[shadowrootmode]");
+    if (given !== null) root.append(given.content);
+    return root;
   }
 
   readonly #onOpen = (event: Event): void => dispatchOpen(this, this.#pages, event);
