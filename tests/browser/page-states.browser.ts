@@ -104,6 +104,27 @@ describe("the page, when something changes or fails,", () => {
       { serviceWorkers: "allow" },
     ));
 
+  test("has a grey place for a picture that failed before its script could hear of it", () =>
+    openPage(
+      "/?region=GB",
+      async ({ page }) => {
+        await page.locator("trendvault-list li").first().locator("svg.placeholder").waitFor();
+      },
+      {
+        prepare: async (page) => {
+          await page.route("**/*.webp", (route) => route.abort());
+          await page.route("**/assets/page-*.js", async (route) => {
+            await page.waitForFunction(() => {
+              const first = document.querySelector("trendvault-list")?.shadowRoot?.querySelector("img");
+              return first?.complete && first.naturalWidth === 0;
+            });
+            await route.continue();
+          });
+        },
+        errors: [/ERR_FAILED/],
+      },
+    ));
+
   test("says so when the edge has only its fallback", () =>
     openPage("/?region=DK&lang=en", async ({ page }) => {
       await page.route("**/api/trending?*", async (route) => {

@@ -176,7 +176,10 @@ class ListRoot {
     this.#root = root;
     this.#list = root.querySelector("ol.list, p.empty");
     if (root.querySelector("link[rel=stylesheet]") === null) root.adoptedStyleSheets = [sharedSheet()];
-    root.addEventListener("error", replaceThumb, true); // it does not bubble
+    root.addEventListener("error", ({ target }) => replaceThumb(target), true); // it does not bubble
+    // What has failed before a script could hear of it.
+    for (const image of root.querySelectorAll("img"))
+      if (image.complete && !image.naturalWidth) replaceThumb(image);
   }
 
   /** The elements of the items that are shown, in their order. */
@@ -263,7 +266,6 @@ function sharedSheet(): CSSStyleSheet {
   return sheet;
 }
 
-function replaceThumb({ target }: Event): void {
-  if (!(target instanceof HTMLImageElement)) return;
-  target.replaceWith(toDom(placeholder(), target.ownerDocument));
+function replaceThumb(image: EventTarget | null): void {
+  if (image instanceof HTMLImageElement) image.replaceWith(toDom(placeholder(), image.ownerDocument));
 }
