@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { brotliCompressSync } from "node:zlib";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { idsOf, type OpenPage, openPage, ranksOf, upTo } from "./test-support/open-page.ts";
 import { Stack, sharedStack } from "./test-support/stack.ts";
 import { assertAccessible, serveSite, visit } from "./test-support/visit.ts";
@@ -160,6 +160,7 @@ describe("the page", () => {
       await page.locator("html[lang=he][dir=rtl] #as-of time").filter({ hasText: "לפני" }).waitFor();
       assert.match(await heading(), /^סרטונים חמים/);
       await assertAccessible(page);
+      assert.ok(await endsAtTheRight(page.locator("#foot p", { hasText: /^This page .*\.$/ })));
       await page.evaluate(() => Object.assign(globalThis, { isSame: true }));
       await page.locator("nav.windows a").first().click();
       await page.locator('nav.windows a[aria-current="true"]').first().waitFor();
@@ -168,6 +169,7 @@ describe("the page", () => {
       await page.locator("trendvault-list summary").first().dispatchEvent("click");
       const why = page.locator("trendvault-list .explanation[lang=he]");
       await why.filter({ hasText: /^Place 1 of \d+\..*: [\d,]+ צפיות/ }).waitFor();
+      assert.ok(await endsAtTheRight(why.locator("p", { hasText: /^[\d,]+ views so far.*\.$/ })));
       await page.locator("nav.languages a[lang=de]").click();
       await page.locator("html[lang=de][dir=ltr]").waitFor();
       await page.goBack();
@@ -202,6 +204,20 @@ describe("the page", () => {
       { serviceWorkers: "allow" },
     ));
 });
+
+/** Whether the last character of a text is at the right of the one before it. */
+const endsAtTheRight = (text: Locator) =>
+  text.evaluate((element) => {
+    const { lastChild: node } = element;
+    const [before, last] = [2, 1].map((fromEnd) => {
+      const at = (node?.textContent?.length ?? 0) - fromEnd;
+      const range = document.createRange();
+      range.setStart(node ?? element, at);
+      range.setEnd(node ?? element, at + 1);
+      return range.getBoundingClientRect().left;
+    });
+    return (last ?? 0) > (before ?? 0);
+  });
 
 describe("the page, after Back,", () => {
   const topOf = (page: Page, rank: number) =>

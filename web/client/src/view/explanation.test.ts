@@ -12,7 +12,7 @@ const visitors = {
 };
 
 /** What is said 20 minutes after the views were counted. */
-function said(replaced: Partial<typeof example> = {}, language: "en" | "cs" = "en"): string[] {
+function said(replaced: Partial<typeof example> = {}, language: "en" | "cs" | "ar" = "en"): string[] {
   setSystemTime(new Date("2026-11-21T10:18:00Z"));
   try {
     const words = { messages: allMessages[language], formats: formatsOf(language) };
@@ -43,6 +43,8 @@ test("who placed a video is said in place of a score, and nothing of the limit b
   const sponsor = { name: "A brand", paid_by: "Its agency" };
   const [paid, , , ...others] = said({ place: { ...placed, placed_by: "sponsor", sponsor } });
   expect([paid, others]).toEqual(["Place 1 of 200. Advertisement for A brand, paid by Its agency.", []]);
+  const [inArabic] = said({ place: { ...placed, placed_by: "sponsor", sponsor } }, "ar");
+  expect(inArabic).toContain("\u2068A brand\u2069"); // what comes after a name may not turn it around
   expect(said({ place: { ...placed, placed_by: "editor" } }, "cs")[0]).toEndWith(" Výběr redakce.");
 });
 

@@ -72,11 +72,13 @@ function itemView(item: ListItem, options: ItemOptions): ViewElement {
 /** What has to be said of a video that its score did not bring here; null of all others. */
 export function placementText(
   { placed_by: by, sponsor }: Pick<TrendingPage["items"][number], "placed_by" | "sponsor">,
-  messages: Pick<ListMessages, "placed" | "sponsored">,
+  messages: Pick<ListMessages, "dir" | "placed" | "sponsored">,
 ): string | null {
   if (by === undefined) return null;
   if (sponsor === undefined) return messages.placed;
-  return fill(messages.sponsored, { name: sponsor.name, payer: sponsor.paid_by });
+  // Names of another script keep their full stops (Unicode UAX #9, 2.5).
+  const isolated = (name: string) => (messages.dir === "rtl" ? `\u2068${name}\u2069` : name);
+  return fill(messages.sponsored, { name: isolated(sponsor.name), payer: isolated(sponsor.paid_by) });
 }
 
 // Nothing is said of the picture: the title beside it says what it is of.
