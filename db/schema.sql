@@ -201,15 +201,6 @@ CREATE TABLE pull_regions (
   counted_clicks REAL NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE pulled_videos (
-  region TEXT NOT NULL REFERENCES regions (code),
-  video_id TEXT NOT NULL,
-  impressions INTEGER NOT NULL CHECK (impressions >= 0),
-  clicks INTEGER NOT NULL CHECK (clicks >= 0),
-  newest_minute INTEGER NOT NULL,
-  PRIMARY KEY (region, video_id)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE source_schedules (
   source TEXT NOT NULL PRIMARY KEY CHECK (length(source) BETWEEN 1 AND 200), -- youtube, or peertube:HOST
   asked_at INTEGER NOT NULL, -- when the newest run began to ask

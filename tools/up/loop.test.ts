@@ -14,6 +14,15 @@ import { visit, visitorHeaders } from "./visitors.ts";
 const root = resolve(import.meta.dir, "../..");
 const writer = join(root, "writer/bin/writer");
 
+/** Adds up what is stored of each video, since the writer deletes a minute that has been counted. */
+const addUp = `CREATE TABLE stored (region, video_id, impressions, clicks);
+  CREATE TRIGGER first AFTER INSERT ON pulled_counts BEGIN
+    INSERT INTO stored VALUES (NEW.region, NEW.video_id, NEW.impressions, NEW.clicks);
+  END;
+  CREATE TRIGGER more AFTER UPDATE ON pulled_counts BEGIN
+    INSERT INTO stored VALUES (NEW.region, NEW.video_id, NEW.impressions - OLD.impressions, NEW.clicks - OLD.clicks);
+  END;`;
+
 type Visit = ReturnType<typeof visit>;
 
 /** Impressions and clicks by `region video`. */
@@ -64,6 +73,9 @@ class LoopParts {
     for (const command of [["migrate"], ["ingest", source], ["rank"]]) {
       if ((await parts.runWriter(command)) !== 0) throw new Error(`writer ${command.join(" ")} failed`);
     }
+    const database = new Database(parts.#database);
+    database.run(addUp);
+    database.close();
     await parts.run("origin");
     await parts.run("edge");
     return parts;
@@ -108,7 +120,7 @@ class LoopParts {
   /** What the writer has stored of what visitors did. */
   storedCounts(): Counts {
     const rows = this.query<{ region: string; video_id: string; impressions: number; clicks: number }>(
-      "SELECT region, video_id, impressions, clicks FROM pulled_videos",
+      "SELECT region, video_id, sum(impressions) AS impressions, sum(clicks) AS clicks FROM stored GROUP BY 1, 2",
     );
     return new Map(
       rows.map(({ region, video_id, impressions, clicks }) => [

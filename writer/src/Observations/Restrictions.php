@@ -28,7 +28,6 @@ final readonly class Restrictions
     /** What visitors did with a video before it was made for kids. */
     private const array FORGET = [
         'DELETE FROM impressions WHERE video_id = ?',
-        'DELETE FROM pulled_videos WHERE video_id = ? AND region IN (SELECT code FROM regions)',
         'UPDATE placed_ranks SET impressions = 0, clicks = 0, model_clicks = 0 WHERE video_id = ?',
     ];
     /** How many videos are in no list, by the reason in their lines. */

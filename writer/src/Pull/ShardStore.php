@@ -32,11 +32,6 @@ final class ShardStore
     INSERT INTO pulled_lists (region, minute, window, category, first_rank, last_rank, lists) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET lists = lists + excluded.lists
     SQL;
-    private const string ADD_VIDEO = <<<'SQL'
-    INSERT INTO pulled_videos (region, video_id, impressions, clicks, newest_minute) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET impressions = impressions + excluded.impressions, clicks = clicks + excluded.clicks,
-      newest_minute = max(newest_minute, excluded.newest_minute)
-    SQL;
     private const string ADD_REGION = <<<'SQL'
     INSERT INTO pull_regions (region, lists, impressions, clicks, late_impressions, late_clicks) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET lists = lists + excluded.lists, impressions = impressions + excluded.impressions,
@@ -159,7 +154,7 @@ final class ShardStore
             'SELECT settled_until FROM pull_regions WHERE region = ?',
             [$minutes->region()],
         );
-        [$videos, $erasures] = [[], new Erasures($this->database)];
+        $erasures = new Erasures($this->database);
         // An edge before schema 41 does not leave them out.
         $this->forKids ??= array_flip($this->database->texts(self::FOR_KIDS));
         foreach (
@@ -172,8 +167,6 @@ final class ShardStore
                     continue;
                 }
                 $counts->add($impressions, $clicks, $isLate);
-                $sum = $videos["#$video"] ?? [0, 0, 0];
-                $videos["#$video"] = [$sum[0] + $impressions, $sum[1] + $clicks, max($sum[2], $minute)];
                 if (!$isLate) {
                     $this->database->run(self::ADD_COUNTS, [
                         $minutes->region(),
@@ -187,9 +180,6 @@ final class ShardStore
                     ]);
                 }
             }
-        }
-        foreach ($videos as $video => $sums) {
-            $this->database->run(self::ADD_VIDEO, [$minutes->region(), substr($video, 1), ...$sums]);
         }
     }
 }

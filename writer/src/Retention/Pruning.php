@@ -52,11 +52,6 @@ final readonly class Pruning
       SELECT region, window, category, rank, video_id FROM placed_ranks WHERE last_at < ?1 LIMIT ?2
     )
     SQL;
-    private const string PULLED = <<<'SQL'
-    DELETE FROM pulled_videos WHERE (region, video_id) IN (
-      SELECT region, video_id FROM pulled_videos WHERE newest_minute < ?1 / 60 LIMIT ?2
-    )
-    SQL;
     /** A video that a kept generation lists is still shown. CROSS JOIN makes SQLite loop over the few generations, not the lists. */
     private const string VIDEOS = <<<'SQL'
     DELETE FROM videos WHERE id IN (
@@ -91,7 +86,6 @@ final readonly class Pruning
             $this->deleteAll(self::CATALOGUE, [$cutoff]);
             $this->deleteAll(self::SOURCES, [$cutoff]);
             $this->deleteAll(self::IMPRESSIONS, [$cutoff]);
-            $this->deleteAll(self::PULLED, [$cutoff]);
             $this->deleteAll(self::PLACED, [$cutoff]);
             $this->deleteAll(self::RUNS, [$cutoff]);
         }

@@ -35,6 +35,6 @@ final class PullDiskFullTest extends PullTestCase
         $disk->empty();
         self::assertSame(ExitCode::Ok, $small->run(['ingest', "edge:{$this->edge->url}"])->exitCode);
         self::assertSame(72_000, $small->value('SELECT impressions FROM pull_regions'));
-        self::assertSame(36_000, $small->value('SELECT sum(clicks) FROM pulled_videos'));
+        self::assertSame(36_000, $small->value('SELECT sum(clicks) FROM pulled_counts'));
     }
 }

@@ -89,25 +89,6 @@ final class PruningTest extends TestCase
     }
 
     #[Test]
-    public function what_was_pulled_about_a_video_is_deleted_by_age(): void
-    {
-        foreach ([29, 27] as $days) {
-            $this->database->run("INSERT INTO pulled_videos VALUES ('GB', ?, 5, 1, ?)", [
-                "v$days",
-                intdiv(self::NOON - $days * self::DAY_SECONDS, 60),
-            ]);
-        }
-        StoredObservations::in($this->database, [StoredObservations::observation()]);
-
-        $this->prune();
-
-        self::assertSame(
-            [['video_id' => 'v27']],
-            $this->database->rows('SELECT video_id FROM pulled_videos'),
-        );
-    }
-
-    #[Test]
     public function old_runs_are_deleted_together_with_their_rejections_and_failures(): void
     {
         foreach ([29, 27] as $days) {
