@@ -28,13 +28,13 @@ function tableOf(...regions: object[]): string {
   return JSON.stringify({ default: "PL", regions });
 }
 
-function publish(codes: readonly string[]): DatabaseBuilder {
+/** `music`: the regions with a list of a category. */
+function publish(codes: readonly string[], music: readonly string[] = []): DatabaseBuilder {
   const builder = new DatabaseBuilder();
   builders.push(builder);
-  builder.publishRegions(
-    codes.map((region) => ({ region, videos: videos(3, region.toLowerCase()) })),
-    { codes },
-  );
+  const listOf = (region: string) => ({ region, videos: videos(3, region.toLowerCase()) });
+  const lists = music.map((region) => ({ ...listOf(region), category: "Music" }));
+  builder.publishRegions([...codes.map(listOf), ...lists], { codes });
   return builder;
 }
 
@@ -135,7 +135,10 @@ describe("the address that a site names", () => {
       ],
       site,
     };
-    return openTestOrigin(publish(["GB", "PL"]).path, table ? { REGIONS_TABLE: JSON.stringify(table) } : {});
+    return openTestOrigin(
+      publish(["GB", "PL"], ["PL"]).path,
+      table ? { REGIONS_TABLE: JSON.stringify(table) } : {},
+    );
   }
 
   test("is in what search engines and those who share a page read, whatever host a request names", async () => {
@@ -159,11 +162,12 @@ describe("the address that a site names", () => {
       /<script type="application\/ld\+json" id="list-items">(.*?)<\/script>/.exec(head) ?? [];
     const { url, itemListElement: items } = JSON.parse(data);
     expect([url, items[0].position, items[0].name]).toEqual([`${address}&lang=de`, 1, "Title of pl1"]);
-    expect(await ask("/?region=PL&category=Music")).not.toContain("hreflang");
+    expect(await ask("/?region=PL&category=Music")).not.toContain('rel="alternate" hreflang');
     const sitemap = await ask("/sitemap.xml");
     const pages = [...sitemap.matchAll(/<loc>(.*?)<\/loc>/g)].map(([, page = ""]) =>
       page.replaceAll("&amp;", "&"),
     );
+    expect(pages.filter((page) => page.includes("category"))).toEqual([`${address}&category=Music`]);
     expect(pages.length).toBeGreaterThan(20);
     for (const page of pages) {
       const { status } = await origin.ask(page.replace("https://lists.example", ""));

@@ -169,23 +169,33 @@ function isDeleted(id: number): DatabaseUnreadable {
 /** What there are lists of: categories in any region, and kinds by region. */
 export class ListedChoices {
   readonly categories = new Set<string>();
-  readonly #kinds = new Map<string, Set<string>>();
+  readonly #choices = new Map<string, Map<string, ListChoice>>();
 
   /** `name` is a list's name (contract/lists.ts). */
   add(region: string, name: string): void {
     const choice = choiceOf(name);
     if (choice.category !== undefined) this.categories.add(choice.category);
-    if (kindOf(choice) !== null)
-      this.#kinds.set(region, (this.#kinds.get(region) ?? new Set<string>()).add(name));
+    const inRegion = this.#choices.get(region) ?? new Map<string, ListChoice>();
+    this.#choices.set(region, inRegion.set(name, choice));
+  }
+
+  /** The categories that have a list in a region. */
+  categoriesIn(region: string): Set<string> {
+    return new Set(this.#choicesIn(region).flatMap(({ category }) => category ?? []));
   }
 
   /** What has a list by its kind in a region. */
   kindsIn(region: string): ListChoice[] {
-    return [...(this.#kinds.get(region) ?? [])].sort().map(choiceOf);
+    return this.#choicesIn(region).filter((choice) => kindOf(choice) !== null);
   }
 
   /** The same of one kind: languages, for example. */
   listedIn(region: string, kind: ListKind): string[] {
-    return this.kindsIn(region).flatMap((choice) => choice[kind] ?? []);
+    return this.#choicesIn(region).flatMap((choice) => choice[kind] ?? []);
+  }
+
+  #choicesIn(region: string): ListChoice[] {
+    const named = [...(this.#choices.get(region) ?? [])].sort(([left], [right]) => (left < right ? -1 : 1));
+    return named.map(([, choice]) => choice);
   }
 }

@@ -187,19 +187,23 @@ function crawlerResource(path: string, { lists }: Pick<HtmlSources, "lists">): R
       if (site === null) return new Refusal("not-found", missing.publicUrl);
       const robots = `User-agent: *\nDisallow: /api/\nSitemap: ${site}${paths.sitemap}\n`;
       if (path === paths.robots) return fixedContent(textBody(robots, "text/plain; charset=utf-8"));
-      const { categories } = lists.choicesOf(generation);
-      const sitemap = writeSitemap(site, namedCategories(categories, undefined));
+      const choices = lists.choicesOf(generation);
+      const sitemap = writeSitemap(site, (region) =>
+        namedCategories(choices.categoriesIn(region), undefined),
+      );
       return fixedContent(textBody(sitemap, "text/xml; charset=utf-8"));
     },
   };
 }
 
-/** The front pages in each language, and those of categories. No video: they are elsewhere. */
-function writeSitemap(site: string, categories: readonly string[]): string {
+/** The front pages in each language, and those of categories that have a list. No video: they are elsewhere. */
+function writeSitemap(site: string, categoriesIn: (region: string) => readonly string[]): string {
   const window = defaultWindow;
   const pages = [
     ...regionCodes.flatMap((region) => allPageLanguages().map((lang) => pageUrl({ region, window, lang }))),
-    ...regionCodes.flatMap((region) => categories.map((category) => pageUrl({ region, window, category }))),
+    ...regionCodes.flatMap((region) =>
+      categoriesIn(region).map((category) => pageUrl({ region, window, category })),
+    ),
   ];
   let urls = "";
   for (const page of pages) {
