@@ -195,7 +195,7 @@ export function describeQueries() {
       "The primary subtag of a language (BCP 47): videos in it, in all its regional variants (RFC 4647, basic filtering). One that /api/regions lists for the region; not beside `category`",
     audience:
       "`kids`: videos made for children, of which no impression is counted. As `live` and `duration`, where /api/regions lists it for the region, and alone",
-    live: "`now`: what was on air when the list was made",
+    live: "`now`: what is on air",
     duration: "`short`: less than 4 minutes, `long`: more than 20; not of what is live",
     fields:
       "What an item has: snippet = only id, rank, title, channel, thumbs and url; chart = everything, and a sparkline; without it, everything but the sparkline",

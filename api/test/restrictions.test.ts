@@ -26,7 +26,11 @@ let now: number; // Unix seconds
 beforeEach(async () => {
   now = Math.floor(testTime / 1000);
   builder = new DatabaseBuilder();
-  for (let generation = 0; generation < 2; generation++) builder.publish([{ region: "GB", videos: listed }]);
+  const lists = [
+    { region: "GB", videos: listed },
+    { region: "GB", category: "#language:live=now", videos: listed },
+  ];
+  for (let generation = 0; generation < 2; generation++) builder.publish(lists);
 });
 afterEach(() => {
   origin.watcher.close();
@@ -96,6 +100,12 @@ function longestUse(field: string | null): number {
   return seconds("max-age") + Math.max(seconds("stale-while-revalidate"), seconds("stale-if-error"));
 }
 
+/** Unix seconds: how long an edge may use an answer that was signed some time ago. */
+function usableUntil(headers: Headers): number {
+  const signedAt = Number(/created=(\d+)/.exec(headers.get("signature-input") ?? "")?.[1]);
+  return signedAt + longestUse(headers.get("trendvault-cache-control"));
+}
+
 test(`an answer may be used until the first of its videos ends, also when it is signed again (seed ${testSeed})`, async () => {
   const restrictions = await restrict();
   for (let draw = 0; draw < drawsOf({ usual: 8, long: 100 }); draw++) {
@@ -105,9 +115,8 @@ test(`an answer may be used until the first of its videos ends, also when it is 
       const ends = ids.flatMap((id) => (text.includes(id) ? (restrictions.get(id)?.end ?? []) : []));
       const left = Math.min(86_520, ...ends.map((end) => end - now));
       if (status !== 200) continue;
-      const signedAt = Number(/created=(\d+)/.exec(headers.get("signature-input") ?? "")?.[1]);
       const use = longestUse(headers.get("trendvault-cache-control"));
-      expect([target, now, signedAt + use <= now + left]).toEqual([target, now, true]);
+      expect([target, now, usableUntil(headers) <= now + left]).toEqual([target, now, true]);
       expect(longestUse(headers.get("cdn-cache-control"))).toBe(use);
       expect(longestUse(headers.get("cache-control"))).toBe(Math.min(90, use));
       const tag = headers.get("etag") ?? "";
@@ -122,7 +131,7 @@ async function askFor(target: string) {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-test(`a video is live until that ends, without a new generation (seed ${testSeed})`, async () => {
+test(`a video is live, and in the list of what is, until that ends, without a new generation (seed ${testSeed})`, async () => {
   const states = new Map<string, { live: string | null; end: number | null }>();
   for (const id of ids) {
     const live = random.pick([null, "now", "scheduled", "recorded"]);
@@ -144,6 +153,13 @@ test(`a video is live until that ends, without a new generation (seed ${testSeed
       };
       const inLists = ids.map((id) => [id, expected(id) === "recorded" ? undefined : expected(id)]);
       expect([now, items.map(({ id, live }) => [id, live])]).toEqual([now, inLists]);
+      const target = `/api/trending?region=GB&window=day&limit=50&live=now${fields}`;
+      const { headers, text } = await askFor(target);
+      const named = (JSON.parse(text) as { items: { id: string }[] }).items.map(({ id }) => id);
+      const live = ids.filter((id) => expected(id) === "now");
+      expect([target, now, named]).toEqual([target, now, live]);
+      const ends = live.map((id) => states.get(id)?.end ?? Infinity);
+      expect(usableUntil(headers)).toBeLessThanOrEqual(Math.min(now + 86_520, ...ends));
     }
     const page = await (await origin.ask("/?region=GB")).text();
     const onAir = ids.filter((id) => expected(id) === "now").length;

@@ -242,8 +242,12 @@ const isRemovedSql = `EXISTS (SELECT 1 FROM removals)
 type IsHidden = {
   at(parameter: string): string;
   column(name: "available_until" | "countries"): string;
-  /** Of the row of `videos`: whether it is live, or when that ends. */
-  live: { at(parameter: string): string; endsAt: () => string };
+  /** Of the row of `videos`: whether it is live, when that ends, and whether it is why it was in a list. */
+  live: {
+    at(parameter: string): string;
+    endsAt: () => string;
+    isOver(parameter: string, list: string): string;
+  };
   isForKids(): string;
   /** Of the row of `trending`, the same: an editor placed the video, and that is over. */
   placed: { isOver(at: string): string; column(name: "placed" | "placed_until"): string };
@@ -267,10 +271,16 @@ function findHidden(database: Database): IsHidden {
     live: {
       at: (at) => (canBeLive() ? `iif(ifnull(videos.live_until > ${at}, 1), videos.live, NULL)` : "NULL"),
       endsAt: () => (canBeLive() ? "videos.live_until" : "NULL"),
+      isOver: (at, list) =>
+        canBeLive()
+          ? `(${list} = '${onAir}' AND (videos.live IS NOT 'now' OR ifnull(videos.live_until <= ${at}, 0)))`
+          : `${at} < 0`,
     },
     isForKids: () => (canBeForKids() ? "videos.made_for_kids" : "NULL"),
   };
 }
+
+const onAir = listName({ live: "now" });
 
 function isRestrictedSql(at: string): string {
   return `videos.held_because IS NOT NULL OR ifnull(videos.available_from > ${at}, 0)
@@ -421,10 +431,10 @@ function rowsSql(expectedViews: string, isHidden: IsHidden, isChart: boolean): s
   const [columns, join] = isChart ? [chartColumns, chartJoin] : ["", ""];
   return `SELECT rank, trending.video_id, score, ${expectedViews} AS expected_views, trending.views, views_per_hour, previous_views_per_hour,
     title, channel, videos.category AS category, language, published_at, duration_seconds, thumb_base, url, previous_rank,
-    ((${isHidden.at("?7")}) OR ${isHidden.placed.isOver("?7")}) AS hidden,
+    ((${isHidden.at("?7")}) OR ${isHidden.placed.isOver("?7")} OR ${isHidden.live.isOver("?7", "?4")}) AS hidden,
     ${isHidden.placed.column("placed")} AS placed, ${isHidden.placed.column("placed_until")} AS placed_until,
     ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until,
-    ${isHidden.live.at("?7")} AS live, ${isHidden.isForKids()} AS made_for_kids${columns}
+    ${isHidden.live.at("?7")} AS live, ${isHidden.live.endsAt()} AS live_until, ${isHidden.isForKids()} AS made_for_kids${columns}
   FROM trending JOIN videos ON videos.id = trending.video_id ${join}
   WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;
 }
@@ -461,7 +471,8 @@ function prepareListPageQuery(database: Database, isHidden: IsHidden) {
   const head = database.query<Head, [number, string]>(headSql);
   const total = database.query<{ total: number }, List>(totalSql);
   const expectedViews = findExpectedViews(database);
-  type Row = ListRow & { hidden: 0 | 1; available_until: number | null; placed_until: number | null };
+  type Ends = Record<"available_until" | "placed_until" | "live_until", number | null>;
+  type Row = ListRow & Ends & { hidden: 0 | 1 };
   const rowsOf = ({ fields }: TrendingQuery) => {
     const sql = rowsSql(expectedViews(), isHidden, fields === "chart");
     return database.query<Row, [...List, number, number, number]>(sql);
@@ -480,7 +491,11 @@ function prepareListPageQuery(database: Database, isHidden: IsHidden) {
     };
     requireWhole(page, start.afterRank, query.limit);
     const rows = all.filter(({ hidden }) => hidden === 0);
-    const ends = rows.flatMap(({ available_until, placed_until }) => [available_until, placed_until]);
+    const ends = rows.flatMap((row) => [
+      row.available_until,
+      row.placed_until,
+      query.live === undefined ? null : row.live_until, // elsewhere only the mark ends
+    ]);
     return { ...page, rows, endsAt: Math.min(...ends.map((end) => end ?? Infinity)) };
   };
 }
