@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { pageFields, policies, readPageHead, readThumbHosts } from "./page.ts";
+import { allPageLanguages, failureOf, pageFields, policies, readPageHead, readThumbHosts } from "./page.ts";
 
 test("the policy names the hosts of pictures, and allows nothing inline", () => {
   const policy = policies.page(["img.example", "127.0.0.1:8787"]);
@@ -42,4 +42,40 @@ test.each([
   ["'unsafe-inline'", null],
 ])("THUMBNAIL_HOSTS of %p are %p", (text, hosts) => {
   expect(readThumbHosts(text)).toEqual(hosts);
+});
+
+const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
+test.each([
+  [browser, true],
+  ["text/html, */*", true], // named, where all else is a range
+  ["TEXT/HTML ; Q=0.5", true],
+  ["text/*", true],
+  ["application/json;q=0.4, text/html;q=0.5", true],
+  ["application/problem+json;q=0.001, text/html;q=0.002", true],
+  ["", false],
+  ["*/*", false],
+  ["text/html;q=0", false],
+  ["text/html;q=0.000, */*;q=0.9", false],
+  ["text/html;q=0, */*;q=0", false],
+  ["text/html;q=much", false],
+  ["text/*, text/html;q=0", false], // of two ranges the more specific one holds
+  ["application/json, text/html;q=0.9", false],
+  ["text/html, application/problem+json", false],
+  ["application/*, text/html;q=0.9", false],
+  ["text/htmlx", false],
+])("who accepts %p and goes wrong gets a page: %p", (accept, isPage) => {
+  const asked = { headers: new Headers(accept === "" ? {} : { accept }), lang: null };
+  expect(failureOf(404, { ...asked, known: allPageLanguages() }) !== null).toBe(isPage);
+});
+
+test.each([
+  ["xx, de-AT;q=0.9, en;q=0.8", null, "de"],
+  ["fr;q=0.2, PL;q=0.7, de;q=0", null, "pl"],
+  ["de;q=0, *", null, "en"],
+  ["de", "fr", "fr"],
+  ["de", "xx", "de"],
+  ["", null, "en"],
+])("with the languages %p, on a page whose own is %p, they read %s", (languages, lang, expected) => {
+  const headers = new Headers({ accept: browser, "accept-language": languages });
+  expect(failureOf(503, { headers, lang, known: allPageLanguages() })).toEqual([503, expected]);
 });

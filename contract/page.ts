@@ -1,5 +1,6 @@
 import { defaultWindow, listLengths } from "./lists.ts";
 import { paths } from "./paths.ts";
+import { problemContentType } from "./problem.ts";
 import { builtInRegions, findRegion, ownRegions } from "./regions.ts";
 
 /** What a page shows. `lang` is one of the languages of the page, and undefined for the region's main one. */
@@ -102,19 +103,48 @@ export function mainLanguage(region: string): string {
 }
 
 /**
- * The page of a person who goes wrong with a status: which of three sentences it says, and in which language, the first
- * that their browser asks for (Accept-Language) and that is `known`: an edge has built-in languages only.
+ * The page of a person who goes wrong with a status: which of three sentences it says, and in which of the `known`
+ * languages: `lang`, that of the page that was asked for, else the one that their browser wants most. Null for who wants
+ * JSON as much. Accept-Language is read of others only.
  */
 export function failureOf(
   status: number,
-  languages: string | null,
-  known: readonly string[] = pageLanguages,
-): [404 | 400 | 503, string] {
-  const tags = (languages ?? "").toLowerCase().split(",");
-  const wanted = tags.map((tag) => /^\s*([a-z]+)/.exec(tag)?.[1] ?? "");
-  const language = wanted.find((tag) => known.includes(tag)) ?? "en";
+  { headers, lang, known }: { headers: Pick<Headers, "get">; lang: string | null; known: readonly string[] },
+): [404 | 400 | 503, string] | null {
+  if (!wantsPage(headers.get("accept") ?? "")) return null;
+  const tags = readWeights(headers.get("accept-language") ?? "").flatMap(([tag, weight]) =>
+    weight > 0 ? tag.split("-").slice(0, 1) : [],
+  );
+  const language = [lang, ...tags].find((tag) => tag !== null && known.includes(tag)) ?? "en";
   const isGone = status === 404 || status === 410;
   return [isGone ? 404 : status < 500 && status !== 429 ? 400 : 503, language];
+}
+
+/** Whether Accept (RFC 9110, section 12.5.1) prefers HTML to JSON. Of equal ones, what is named is preferred to a range. */
+function wantsPage(accept: string): boolean {
+  const weights = new Map(readWeights(accept).reverse()); // of a type that is there twice, the higher one
+  const weigh = (type: string) => {
+    const ranges = [type, type.replace(/\/.*/, "/*"), "*/*"];
+    const found = ranges.findIndex((range) => weights.has(range));
+    return (weights.get(ranges[found] ?? "") ?? 0) - (found > 0 ? found * rangeWeight : 0);
+  };
+  const html = weigh("text/html");
+  return html > 0 && [problemContentType, "application/json"].every((type) => html > weigh(type));
+}
+
+const rangeWeight = 0.0001; // weights have three digits
+
+/** The elements of a field and their weights (section 12.4.2), the highest first. What is no weight counts as 0. */
+function readWeights(field: string): [string, number][] {
+  return field
+    .toLowerCase()
+    .split(",")
+    .map((element): [string, number] => {
+      const [name = "", ...parameters] = element.split(";").map((part) => part.trim());
+      const weight = parameters.find((parameter) => parameter.startsWith("q="));
+      return [name, weight === undefined ? 1 : Number(weight.slice(2)) || 0];
+    })
+    .sort(([, one], [, other]) => other - one);
 }
 
 /** The language that a page is written in. */

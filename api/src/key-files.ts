@@ -49,20 +49,15 @@ function readRegionsFile(path: string): string {
   if (!table?.languages) return text;
   const all =
     require("../../web/client/src/view/locales/all.ts") as typeof import("../../web/client/src/view/locales/all.ts");
-  const faults: string[] = [];
-  const languages = Object.entries(table.languages).map(([tag, file]) => {
-    if (typeof file !== "string") return [tag, null]; // which is refused with the whole table
-    const words = resolve(dirname(path), file);
-    try {
-      return [tag, all.readMessages(readSettingFile(words), tag)];
-    } catch (error) {
-      const { message } = error as Error;
-      faults.push(...message.split("\n").map((fault) => `languages.${tag} (${words}): ${fault}`));
-      return [tag, {}];
-    }
-  });
-  if (faults.length > 0) throw new Error(faults.join("\n"));
-  const whole = JSON.stringify({ ...table, languages: Object.fromEntries(languages) });
+  const given = Object.entries(table.languages);
+  const files = given.flatMap(([tag, file]) =>
+    typeof file === "string" ? [[tag, resolve(dirname(path), file)] as const] : [],
+  );
+  const languages = {
+    ...Object.fromEntries(given.map(([tag]) => [tag, null])), // what is no path is refused with the whole table
+    ...all.readLanguages(Object.fromEntries(files), readSettingFile),
+  };
+  const whole = JSON.stringify({ ...table, languages });
   if (Buffer.byteLength(whole) <= mostBytes) return whole;
   throw new Error(`${path} has more than ${mostBytes} bytes with its languages`);
 }

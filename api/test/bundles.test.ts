@@ -17,7 +17,7 @@ import {
   testTime,
 } from "@trendvault/kit/origin";
 import { testEnvironment } from "@trendvault/kit/origin-process";
-import { readMessages } from "../../web/client/src/view/locales/all.ts";
+import { readLanguages } from "../../web/client/src/view/locales/all.ts";
 import { renderBundle } from "../src/bundle/run-render.ts";
 import { listen } from "../src/origin.ts";
 import { readSettings } from "../src/settings.ts";
@@ -280,7 +280,7 @@ test("nothing is left of a bundle that cannot be finished", async () => {
 
 test("a bundle of a deployment with regions and languages of its own has these, and of regions no others", async () => {
   const regions = [{ code: "GB", name: "Britain", languages: ["pl", "cy"] }];
-  const languages = { cy: readMessages('{"dir": "ltr", "more": "Mwy"}', "cy") };
+  const languages = readLanguages({ cy: "cy.json" }, () => '{"dir": "ltr", "more": "Mwy"}');
   const own = { REGIONS_TABLE: JSON.stringify({ default: "GB", regions, languages }) };
   const settings = readSettings({ ...testEnvironment, ...env, ...own, DB_PATH: builder.path });
   const path = join(builder.folder, "own.bundle");

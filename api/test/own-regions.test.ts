@@ -205,9 +205,10 @@ test("a person who goes wrong sees a page of the site in a language of their bro
   const origin = await openTestOrigin(builder.path, { REGIONS_TABLE: JSON.stringify({ site }) });
   const accept = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8";
   const cases: [string, string, number, string][] = [
-    ["/nothing", "xx, de-AT;q=0.9, en", 404, "Hier ist nichts"],
+    ["/nothing", "xx, en;q=0.8, de-AT;q=0.9", 404, "Hier ist nichts"],
     ["/assets/page-00000000.js", "fr", 404, "Il n’y a rien ici"],
     ["/?region=XX", "", 400, "This address is not understood"],
+    ["/?region=XX&lang=fr", "de", 400, "Cette adresse n’est pas comprise"],
     ["/?region=GB&cursor=9-24", "pl", 410, "Tu nic nie ma"],
   ];
   for (const [path, languages, status, title] of cases) {
@@ -229,6 +230,8 @@ test("a person who goes wrong sees a page of the site in a language of their bro
       "application/problem+json",
     ]);
     expect(problem.headers.get("vary")).toBe("Accept");
+    const refused = await origin.ask(path, { headers: { accept: "text/html;q=0" } });
+    expect(refused.headers.get("content-type")).toBe("application/problem+json");
   }
   const api = await origin.ask("/api/nothing", { headers: { accept } });
   expect([api.headers.get("content-type"), api.headers.get("vary")]).toEqual([

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { handleRequest, networkOf } from "./handle-request.ts";
+import { builtInRegions, useRegions } from "@trendvault/contract/regions";
+import { forPerson, handleRequest, networkOf, refuse } from "./handle-request.ts";
 import type { CacheStatus, ReadThroughCache, RequestContext } from "./read-through.ts";
 import type { StoredResponse } from "./signed-answer.ts";
 
@@ -117,4 +118,33 @@ test.each([
 ])("%p is counted under %p", (address, network) => {
   expect(networkOf(address, 4)).toBe(network);
   expect(networkOf(address, 3)).toBe(network.split(":").slice(0, 3).join(":"));
+});
+
+test("a person who goes wrong reads the site's own language, or one that is built in where its page was not built", async () => {
+  useRegions({ ...builtInRegions, languages: { he: "he.json" } });
+  try {
+    const askWith = async (built: string[]) => {
+      const asked: string[] = [];
+      const fetch = async (url: string) => {
+        asked.push(new URL(url).pathname);
+        const isBuilt = built.includes(asked.at(-1) ?? "");
+        return new Response(isBuilt ? '<meta content=""><meta content="default-src">' : null, {
+          status: isBuilt ? 200 : 404,
+        });
+      };
+      const headers = { accept: "text/html", "accept-language": "he, de" };
+      const request = new Request("https://site.example/nothing", { headers });
+      const log = () => {};
+      const page = await forPerson(request, refuse("not-found", "None."), { assets: { fetch }, log });
+      expect([page.status, page.headers.get("cache-control")]).toEqual([404, "no-store"]);
+      return [page.headers.get("content-type"), ...asked];
+    };
+    const [he, de] = ["/failures/404-he.html", "/failures/404-de.html"];
+    const html = "text/html; charset=utf-8";
+    expect(await askWith([he, de])).toEqual([html, he]);
+    expect(await askWith([de])).toEqual([html, he, de]);
+    expect(await askWith([])).toEqual(["application/problem+json", he, de]);
+  } finally {
+    useRegions(null);
+  }
 });

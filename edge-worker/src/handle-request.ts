@@ -6,7 +6,13 @@ import {
   preflightFields,
   refusalDetails,
 } from "@trendvault/contract/http";
-import { failureOf, pageFields, readPageHead } from "@trendvault/contract/page";
+import {
+  allPageLanguages,
+  failureOf,
+  pageFields,
+  pageLanguages,
+  readPageHead,
+} from "@trendvault/contract/page";
 import {
   describeProblem,
   type Problem,
@@ -72,7 +78,7 @@ export async function handleRequest(
 
 /**
  * What goes wrong, for a person: a page in place of a problem, but not under /api/, where programs ask. `assets` has one
- * for each sentence and language; undefined in a deployment without that binding.
+ * for each sentence and language that build.ts knew of; undefined in a deployment without that binding.
  */
 export async function forPerson(
   request: Request,
@@ -80,19 +86,24 @@ export async function forPerson(
   { assets, log }: { assets: { fetch(url: string): Promise<Response> } | undefined; log: Logger },
 ): Promise<Response> {
   const { status, headers } = problem;
-  const { pathname, origin } = new URL(request.url);
+  const { pathname, origin, searchParams } = new URL(request.url);
   if (headers.get("content-type") !== problemContentType || pathname.startsWith("/api/")) return problem;
   headers.append("vary", "Accept");
-  if (!request.headers.get("accept")?.includes("text/html") || !assets) return problem;
-  const name = failureOf(status, request.headers.get("accept-language")).join("-");
-  const page = await nullOnError(assets.fetch(`${origin}/failures/${name}.html`), log, "page_not_read");
-  const html = await page?.text();
-  const head = html && readPageHead(html);
-  if (!head) return problem;
-  headers.append("vary", "Accept-Language");
-  const kept = [...headers].filter(([field]) => /^(allow|retry-after|vary)$/.test(field));
-  const fields = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" };
-  return respond(status, { ...fields, ...Object.fromEntries(kept), ...pageFields(head, pathname) }, html);
+  const lang = searchParams.get("lang");
+  for (const known of [allPageLanguages(), pageLanguages]) {
+    const failure = failureOf(status, { headers: request.headers, lang, known });
+    if (failure === null || !assets) break;
+    const url = `${origin}/failures/${failure.join("-")}.html`;
+    const page = await nullOnError(assets.fetch(url), log, "page_not_read");
+    const html = await page?.text();
+    const head = html && readPageHead(html);
+    if (!head) continue;
+    headers.append("vary", "Accept-Language");
+    const kept = [...headers].filter(([field]) => /^(allow|retry-after|vary)$/.test(field));
+    const fields = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" };
+    return respond(status, { ...fields, ...Object.fromEntries(kept), ...pageFields(head, pathname) }, html);
+  }
+  return problem;
 }
 
 const shownDetails = new Set<CacheStatus["detail"]>(["stale-while-revalidate", "bundle"]);

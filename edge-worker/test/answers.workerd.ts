@@ -470,7 +470,7 @@ describe("a page for people, at the edge", () => {
 
   test("of a person who goes wrong is one in a language of their browser, and a program sees a problem", async () => {
     for (const [target, languages, status, title] of [
-      ["/nothing", "xx, de-AT;q=0.9, en", 404, "Hier ist nichts"],
+      ["/nothing", "xx, en;q=0.8, de-AT;q=0.9", 404, "Hier ist nichts"],
       ["/?region=XX", "", 400, "This address is not understood"],
       ["/assets/page-00000000.js", "ar", 404, "لا شيء هنا"],
       ["/feeds/ES.atom?x=1", "zh-DE,pl", 400, "Ten adres jest niezrozumiały"],
@@ -484,12 +484,22 @@ describe("a page for people, at the edge", () => {
       );
       assert.deepEqual([page.field("cache-control"), page.field("signature")], ["no-store", null]);
       assert.equal(page.field("vary"), "Accept, Accept-Language");
-      const problem = await stack.edge.fetch(target, { headers: { accept: "*/*" } });
-      assert.equal(problem.headers.get("content-type"), "application/problem+json");
-      assert.equal(problem.headers.get("vary"), "Accept");
+      for (const others of ["*/*", "text/html;q=0, */*"]) {
+        const problem = await stack.edge.fetch(target, { headers: { accept: others } });
+        assert.equal(problem.headers.get("content-type"), "application/problem+json");
+        assert.equal(problem.headers.get("vary"), "Accept");
+      }
     }
     const api = await askAsPerson("/api/nothing", "de");
     assert.deepEqual([api.field("content-type"), api.field("vary")], ["application/problem+json", null]);
+  });
+
+  test("of a person who goes wrong is at no address of its own", async () => {
+    for (const sentence of [400, 404, 503]) {
+      const response = await stack.edge.fetchFromOutside(`/failures/${sentence}-de.html`);
+      const { type } = (await response.json()) as { type: string };
+      assert.deepEqual([response.status, type], [404, "/problems/not-found"]);
+    }
   });
 
   test("is served while the origin is down, also by a data centre that never saw it", async () => {

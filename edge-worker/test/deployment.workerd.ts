@@ -9,10 +9,11 @@ import { root } from "@trendvault/kit/machine";
 import { createTestHarness, unstable_readConfig as readConfig, type TestHarness } from "wrangler";
 
 const run = promisify(execFile);
-const largestBundle = 115_000; // bytes; counting takes 23 KB of them, reading bundles as many, joining stores 5
+// Bytes; counting takes 23 KB of them, reading bundles as many, joining stores 5, to weigh Accept and languages 0.4.
+const largestBundle = 116_000;
 
 describe("what is deployed", () => {
-  test("is a bundle of less than 114 KB", () => {
+  test("is a bundle of less than 116 KB", () => {
     const { size } = statSync(join(bundle(), "main.js"));
     assert.ok(size < largestBundle, `${size} bytes`);
   });

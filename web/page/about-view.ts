@@ -12,7 +12,7 @@ import {
 } from "../client/src/view/locales/locale.ts";
 import { h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
 import type { Assets } from "./manifest.ts";
-import { headStart, siteParts } from "./page-view.ts";
+import { headParts, siteParts } from "./page-view.ts";
 
 type AboutPage = {
   making: About;
@@ -46,12 +46,12 @@ export function writeAbout({ making, assets, policy, site, messagesOf }: AboutPa
       h(
         "head",
         {},
-        headStart({ generatedAt: making.generated_at, policy }),
+        headParts.start({ generatedAt: making.generated_at, policy }),
         h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
         h("title", {}, messagesOf("en").howMade),
         h("link", { rel: "stylesheet", href: assets.pageCss }),
-        siteParts.style(site),
-        siteParts.icon(site, assets),
+        headParts.style(site),
+        headParts.icon(site, assets),
       ),
       h(
         "body",
@@ -72,12 +72,11 @@ type FailurePage = {
   language: string;
   messages: Messages;
   assets: Assets;
-  policy: string;
+  site: Site | undefined;
 };
 
 /** The HTML of what a person sees who goes wrong. */
-export function writeFailure(failure: FailurePage & { site: Site | undefined }): string {
-  const { sentence, language, messages, assets, policy, site } = failure;
+export function writeFailure({ sentence, language, messages, assets, site }: FailurePage): string {
   const title = { 400: messages.badAddress, 404: messages.nothingHere, 503: messages.notNow }[sentence];
   return `<!doctype html>${toHtml(
     h(
@@ -86,12 +85,12 @@ export function writeFailure(failure: FailurePage & { site: Site | undefined }):
       h(
         "head",
         {},
-        headStart({ generatedAt: "", policy }),
+        headParts.start({ generatedAt: "", policy: headParts.policy(site, []) }),
         h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
         h("title", {}, title),
         h("link", { rel: "stylesheet", href: assets.pageCss }),
-        siteParts.style(site),
-        siteParts.icon(site, assets),
+        headParts.style(site),
+        headParts.icon(site, assets),
       ),
       h(
         "body",

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
-import { pageLanguages } from "@trendvault/contract/page";
+import { pageLanguages, readPageHead } from "@trendvault/contract/page";
+import { styleOf } from "@trendvault/contract/regions";
 import { readManifest } from "./manifest.ts";
 
 const largest = 25 * 1024; // bytes of JavaScript and CSS that a visitor loads
@@ -56,5 +58,33 @@ test("what the edge sends with an asset lets other sites load it, and for good",
     "Cross-Origin-Resource-Policy: cross-origin",
   ]) {
     expect(rules).toContain(field);
+  }
+});
+
+test("the edge's own error pages are those of the site and its languages, for which they are built", async () => {
+  const own = mkdtempSync(join(tmpdir(), "trendvault-tests-page-"));
+  try {
+    const site = { name: "Kanal <Eins>", colours: { light: { accent: "#00629b" } } };
+    const REGIONS_FILE = join(own, "regions.json");
+    writeFileSync(REGIONS_FILE, JSON.stringify({ site, languages: { cy: "cy.json" } }));
+    writeFileSync(join(own, "cy.json"), '{"dir": "ltr", "nothingHere": "Dim byd yma"}');
+    const command = [process.execPath, join(import.meta.dir, "build.ts"), join(own, "dist")];
+    expect(await Bun.spawn(command, { env: { ...process.env, REGIONS_FILE } }).exited).toBe(0);
+    const pageIn = (folder: string, name: string) =>
+      readFileSync(join(folder, `public/failures/${name}.html`), "utf8");
+    const hash = new Bun.CryptoHasher("sha256").update(styleOf(site)).digest("base64");
+    for (const [name, title] of [
+      ["404-cy", "Dim byd yma"],
+      ["404-de", "Hier ist nichts"],
+    ] as const) {
+      const html = pageIn(join(own, "dist"), name);
+      expect(html).toContain(`<h1>${title}</h1>`);
+      expect(html).toContain("Kanal &lt;Eins&gt;</a>");
+      expect(html).toContain(`<style>${styleOf(site)}</style>`);
+      expect(readPageHead(html)?.policy).toContain(`style-src 'self' 'sha256-${hash}';`);
+    }
+    for (const language of pageLanguages) expect(pageIn(dist, `503-${language}`)).not.toContain("brand");
+  } finally {
+    rmSync(own, { recursive: true });
   }
 });

@@ -8,11 +8,12 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join } from "node:path";
-import { pageFields, pageLanguages, policies, workerPolicy } from "@trendvault/contract/page";
+import { basename, join, resolve } from "node:path";
+import { workerPolicy } from "@trendvault/contract/page";
+import { readRegionTable } from "@trendvault/contract/regions";
 import { writeNotices } from "../../tools/release/notices.ts";
 import { localeParts } from "../client/locale-parts.ts";
-import { allMessages } from "../client/src/view/locales/all.ts";
+import { allMessages, readLanguages } from "../client/src/view/locales/all.ts";
 import { writeFailure } from "./about-view.ts";
 import type { Assets } from "./manifest.ts";
 
@@ -51,19 +52,21 @@ write(join(dist, "public/_headers"), headerRules());
 write(join(dist, "manifest.json"), `${JSON.stringify(assets, null, 2)}\n`); // last: what it names is there
 removeOld();
 
-/** The pages of people who go wrong at the edge, which knows nothing of the site: failureOf names them. */
+/**
+ * The pages of people who go wrong at the edge, which names them by failureOf. They are those of the site that
+ * REGIONS_FILE names, if it is set.
+ */
 function writeFailures(): void {
-  for (const language of pageLanguages) {
+  const { REGIONS_FILE: file } = process.env;
+  const { site, languages = {} } = file ? readRegionTable(readFileSync(file, "utf8")) : {};
+  const files = Object.entries(languages).map(([tag, path]) => [
+    tag,
+    resolve(file ?? "", "..", String(path)),
+  ]);
+  const own = readLanguages(Object.fromEntries(files), (path) => readFileSync(path, "utf8"));
+  for (const [language, messages] of Object.entries({ ...allMessages, ...own })) {
     for (const sentence of [400, 404, 503] as const) {
-      const messages = allMessages[language];
-      const html = writeFailure({
-        sentence,
-        language,
-        messages,
-        assets,
-        policy: policies.page([]),
-        site: undefined,
-      });
+      const html = writeFailure({ sentence, language, messages, assets, site });
       write(join(dist, `public/failures/${sentence}-${language}.html`), html);
     }
   }
@@ -184,11 +187,6 @@ function headerRules(): string {
   Cross-Origin-Resource-Policy: cross-origin
   X-Content-Type-Options: nosniff
   Content-Security-Policy: default-src 'none'
-/failures/*
-  Cache-Control: no-store
-  X-Content-Type-Options: nosniff
-  X-Robots-Tag: noindex
-  Content-Security-Policy: ${pageFields({ policy: policies.page([]) }, "")["content-security-policy"]}
 /assets/${elementName}
   ! Cache-Control
   Cache-Control: public, max-age=300

@@ -2,14 +2,14 @@ import { policies } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
 import { h, toHtml } from "../client/src/view/nodes.ts";
 import type { Assets } from "./manifest.ts";
-import { headStart } from "./page-view.ts";
+import { headParts } from "./page-view.ts";
 
 /** The HTML of /docs: a shell that Swagger UI fills. Without scripts it links to the description itself. */
 export function writeDocs({ pageCss, docsCss, swaggerCss, swaggerJs, docsJs, icon }: Assets): string {
   const head = h(
     "head",
     {},
-    headStart({ generatedAt: "", policy: policies.docs }),
+    headParts.start({ generatedAt: "", policy: policies.docs }),
     h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
     h("meta", { name: "color-scheme", content: "light dark" }),
     h("title", {}, "TrendVault: the API"),

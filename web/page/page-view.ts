@@ -8,6 +8,7 @@ import {
   oembedUrl,
   type PageQuery,
   pageUrl,
+  policies,
 } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
 import {
@@ -87,15 +88,15 @@ function headView(page: Page): ViewElement {
   return h(
     "head",
     {},
-    headStart({ generatedAt: list.generated_at, policy: page.policy }),
+    headParts.start({ generatedAt: list.generated_at, policy: page.policy }),
     h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
     h("meta", { name: "color-scheme", content: "light dark" }),
     h("title", {}, title),
     h("link", { rel: "stylesheet", href: assets.pageCss }),
     // Also in the shadow root: loaded here, before anything is painted, nothing moves when it is applied there.
     h("link", { rel: "stylesheet", href: assets.listCss }),
-    siteParts.style(page.site),
-    siteParts.icon(page.site, assets),
+    headParts.style(page.site),
+    headParts.icon(page.site, assets),
     publicLinks(page),
     sharedView(page, title),
     h("link", { rel: "alternate", href: feedUrlOf(page, "json"), type: "application/feed+json", title }),
@@ -349,17 +350,6 @@ export function titleOf(shell: Pick<Shell, "messages" | "formats" | "query" | "s
 
 /** What every page shows of its site. */
 export const siteParts = {
-  /** Its style sheet, whose hash the policy names. Nothing of it comes from outside of the deployment. */
-  style(site: Site | undefined): ViewElement | null {
-    const css = site === undefined ? "" : styleOf(site);
-    return css === "" ? null : { tag: "style", attributes: {}, children: [css] };
-  },
-
-  icon: (site: Site | undefined, { icon }: Pick<Assets, "icon">): ViewElement =>
-    site?.logo === undefined
-      ? h("link", { rel: "icon", href: icon, type: "image/svg+xml" })
-      : h("link", { rel: "icon", href: site.logo }),
-
   /** The name and the logo, which lead to the front page. */
   brand(site: Site | undefined): ViewElement | null {
     if (site === undefined) return null;
@@ -446,14 +436,35 @@ function languageLinks({ query, language, messages }: Shell): ViewElement {
   return h("nav", { class: "languages", "aria-label": messages.language }, links);
 }
 
-/** How the head of every page begins; contract/page.ts reads it. */
-export function headStart({ generatedAt, policy }: { generatedAt: string; policy: string }): ViewElement[] {
-  return [
+/** What the heads of pages have in common. */
+export const headParts = {
+  /** Their policy (Content-Security-Policy), with the logo's host and the hash of the colours of the site. */
+  policy(site: Site | undefined, thumbHosts: readonly string[]): string {
+    if (site === undefined) return policies.page(thumbHosts);
+    const { logo } = site;
+    const css = styleOf(site);
+    const hash = css === "" ? "" : ` 'sha256-${new Bun.CryptoHasher("sha256").update(css).digest("base64")}'`;
+    return policies.page(logo === undefined ? thumbHosts : [...thumbHosts, new URL(logo).host], hash);
+  },
+
+  /** How they begin; contract/page.ts reads it. */
+  start: ({ generatedAt, policy }: { generatedAt: string; policy: string }): ViewElement[] => [
     h("meta", { charset: "utf-8" }),
     h("meta", { name: "generated", content: generatedAt }),
     h("meta", { "http-equiv": "content-security-policy", content: policy }),
-  ];
-}
+  ],
+
+  /** The site's style sheet, whose hash the policy names. Nothing of it comes from outside of the deployment. */
+  style(site: Site | undefined): ViewElement | null {
+    const css = site === undefined ? "" : styleOf(site);
+    return css === "" ? null : { tag: "style", attributes: {}, children: [css] };
+  },
+
+  icon: (site: Site | undefined, { icon }: Pick<Assets, "icon">): ViewElement =>
+    site?.logo === undefined
+      ? h("link", { rel: "icon", href: icon, type: "image/svg+xml" })
+      : h("link", { rel: "icon", href: site.logo }),
+};
 
 /** The HTML of a list in a frame of another site. What is opened there opens beside that site. */
 export function writeEmbed(page: Page): string {
@@ -465,14 +476,14 @@ function embedHeadView(page: Page): ViewElement {
   return h(
     "head",
     {},
-    headStart({ generatedAt: list.generated_at, policy }),
+    headParts.start({ generatedAt: list.generated_at, policy }),
     h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
     h("meta", { name: "color-scheme", content: "light dark" }),
     h("title", {}, titleOf(page)),
     h("base", { target: "_blank" }),
     h("link", { rel: "stylesheet", href: assets.pageCss }),
     h("link", { rel: "stylesheet", href: assets.embedCss }), // as in a page, before anything is painted
-    siteParts.style(page.site),
+    headParts.style(page.site),
     publicLinks(page),
     h("script", { type: "module", src: assets.embedJs }),
   );

@@ -79,16 +79,15 @@ export class RequestHandler {
 
   #forPerson({ url, headers }: Request, response: Response): Response {
     if (response.headers.get("content-type") !== problemContentType) return response;
-    if (splitTarget(url).path.startsWith("/api/")) return response;
+    const { path, search } = splitTarget(url);
+    if (path.startsWith("/api/")) return response;
     response.headers.append("vary", "Accept");
-    if (!headers.get("accept")?.includes("text/html")) return response;
-    const { bytes, contentType, fields } = this.#parts.failurePage(
-      response.status,
-      headers.get("accept-language"),
-    );
-    const page = new Response(bytes, {
+    const lang = new URLSearchParams(search).get("lang");
+    const body = this.#parts.failurePage(response.status, { headers, lang });
+    if (body === null) return response;
+    const page = new Response(body.bytes, {
       status: response.status,
-      headers: { "content-type": contentType, ...notStoredFields, ...fields },
+      headers: { "content-type": body.contentType, ...notStoredFields, ...body.fields },
     });
     for (const name of ["vary", "allow", "retry-after", "connection"]) {
       const value = response.headers.get(name);

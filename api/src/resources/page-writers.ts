@@ -1,7 +1,6 @@
 import { windowHours } from "@trendvault/contract/lists";
 import {
-  allPageLanguages,
-  failureOf,
+  type failureOf,
   feedTypes,
   feedUrl,
   mainLanguage,
@@ -32,6 +31,7 @@ import { type Body, jsonBody, type TextAroundToken, textBody } from "./resource.
 /** What only pages and feeds need: words of all languages, templates, the XML writer. Loaded with the first of them. */
 export { ownRegions, useRegions } from "@trendvault/contract/regions";
 export { writeDocs } from "@trendvault/page/docs-view";
+export { headParts } from "@trendvault/page/page-view";
 
 /** `json` is the list, with an empty token. */
 type Input = {
@@ -80,14 +80,12 @@ export function writeOembed(query: PageQuery, size: number): Body {
 
 const oembedSeconds = 86_400; // nothing in it is of the list
 
-/** Writes what a person sees who goes wrong. `languages`: those that their browser asks for. */
+/** Writes what a person sees who goes wrong: `failure` of failureOf, which says of what and in which language. */
 export function writeFailurePage(
-  status: number,
-  { languages, ...others }: { languages: string | null; assets: Assets; policy: string },
+  [sentence, language]: NonNullable<ReturnType<typeof failureOf>>,
+  assets: Assets,
 ): string {
-  const [sentence, language] = failureOf(status, languages, allPageLanguages());
-  const messages = messagesOf(language);
-  return writeFailure({ sentence, language, messages, site: ownRegions?.site, ...others });
+  return writeFailure({ sentence, language, messages: messagesOf(language), assets, site: ownRegions?.site });
 }
 
 /** Writes the feed of a list, in the main language of its region. */

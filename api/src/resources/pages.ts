@@ -4,6 +4,7 @@ import { defaultWindow } from "@trendvault/contract/lists";
 import {
   allPageLanguages,
   type FeedForm,
+  failureOf,
   feedUrl,
   isEmbedUrl,
   oembedUrl,
@@ -22,7 +23,7 @@ import {
   readOembed,
   type TrendingQuery,
 } from "@trendvault/contract/queries";
-import { ownRegions, publicUrl, regionCodes, styleOf } from "@trendvault/contract/regions";
+import { ownRegions, publicUrl, regionCodes } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { type Assets, readManifest } from "@trendvault/page/manifest";
 import type { Generation } from "../database/store.ts";
@@ -117,14 +118,9 @@ function readPage(
   });
 }
 
-/** The policy of pages, with the logo's host and the hash of the colours of the site. */
+/** The policy of the site's pages. */
 function policyOf(thumbHosts: readonly string[]): string {
-  const site = ownRegions?.site;
-  if (site === undefined) return policies.page(thumbHosts);
-  const { logo } = site;
-  const css = styleOf(site);
-  const hash = css === "" ? "" : ` 'sha256-${new Bun.CryptoHasher("sha256").update(css).digest("base64")}'`;
-  return policies.page(logo === undefined ? thumbHosts : [...thumbHosts, new URL(logo).host], hash);
+  return pageWriters().headParts.policy(ownRegions?.site, thumbHosts);
 }
 
 /** Those that a page links to, in order: all, unless there are very many. A catalogue decides how many there are. */
@@ -228,17 +224,18 @@ function docsResource(assets: PageAssets): Resource {
   };
 }
 
-/** Makes of a status and the languages of a browser (Accept-Language) the page of a person who goes wrong. */
+/** Makes the page of a person who goes wrong, as failureOf says; null for a program, which gets a problem. */
 export type FailurePage = (
   status: number,
-  languages: string | null,
-) => Pick<Body, "bytes" | "contentType" | "fields">;
+  asked: { headers: Headers; lang: string | null },
+) => Pick<Body, "bytes" | "contentType" | "fields"> | null;
 
 export function failurePage(assets: PageAssets): FailurePage {
-  return (status, languages) => {
-    const policy = policyOf([]);
-    const html = pageWriters().writeFailurePage(status, { languages, assets: assets.paths, policy });
-    return { ...textBody(html, htmlContentType), fields: pageFields({ policy }, paths.page) };
+  return (status, asked) => {
+    const failure = failureOf(status, { ...asked, known: allPageLanguages() });
+    if (failure === null) return null;
+    const html = pageWriters().writeFailurePage(failure, assets.paths);
+    return { ...textBody(html, htmlContentType), fields: pageFields({ policy: policyOf([]) }, paths.page) };
   };
 }
 

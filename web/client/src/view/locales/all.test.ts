@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { mainLanguage, pageLanguages } from "@trendvault/contract/page";
 import { regionCodes } from "@trendvault/contract/regions";
 import { IntlMessageFormat } from "intl-messageformat";
-import { allMessages, readMessages } from "./all.ts";
+import { allMessages, readLanguages } from "./all.ts";
 import { fill, formatsOf, languageOf, likelyLanguage } from "./locale.ts";
 
 const numbers = { videos: 3, ranks: 24, rank: 1, total: 2, rate: 1 };
@@ -70,13 +70,17 @@ test("every language has the arguments of each English message, and its words fo
   }
 });
 
+function readWords(text: string, language: string) {
+  return readLanguages({ [language]: "words.json" }, () => text)[language];
+}
+
 test("a file of an operator's language has English words for those that it lacks, and forms of its own plurals", () => {
   const expected = "{window}: {n, plural, one {צפייה אחת} two {שתי צפיות} other {# צפיות}}";
-  const read = readMessages(JSON.stringify({ dir: "rtl", expected, categories: { Music: "מוזיקה" } }), "he");
+  const read = readWords(JSON.stringify({ dir: "rtl", expected, categories: { Music: "מוזיקה" } }), "he");
   const { expected: _, ...english } = allMessages.en;
   expect(read).toEqual({ ...english, dir: "rtl", expected, categories: { Music: "מוזיקה" } });
   for (const words of Object.values(allMessages)) // in the same form; Welsh has each form of plurals
-    expect(readMessages(JSON.stringify(words), "cy")).toEqual(words);
+    expect(readWords(JSON.stringify(words), "cy")).toEqual(words);
   const said = [1, 2, 30].map((n) => fill(expected, { window: "-", n }, formatsOf("he")));
   expect(said).toEqual(["-: צפייה אחת", "-: שתי צפיות", "-: 30 צפיות"]);
 });
@@ -106,7 +110,7 @@ test.each([
   ["he", { dir: "rtl", whySeen: "{share} {n, plural, one {#}}" }, "of the forms one, two, other"],
 ])("in %p, %p is refused: %s", (language, words, expected) => {
   const text = typeof words === "string" ? words : JSON.stringify(words);
-  expect(() => readMessages(text, language)).toThrow(expected);
+  expect(() => readWords(text, language)).toThrow(expected);
 });
 
 test("without `lang`, the element has the language that the page of the region has", () => {

@@ -30,11 +30,31 @@ export const allMessages: Readonly<Record<PageLanguage, Messages>> = {
 };
 
 /**
- * Reads the text of an operator's file of words, in the form of en.json; words that it lacks are the English ones.
+ * Reads an operator's languages: of each tag the path of a file in the form of en.json, which `read` gives the text of;
+ * words that it lacks are the English ones.
  *
- * @throws Error with a line for each mistake: at which word, and what was expected
+ * @throws Error with a line for each mistake: in which file, at which word, and what was expected
  */
-export function readMessages(text: string, language: string): Messages {
+export function readLanguages(
+  files: Readonly<Record<string, string>>,
+  read: (path: string) => string,
+): Record<string, Messages> {
+  const faults: string[] = [];
+  const languages = Object.entries(files).map(([tag, path]): [string, Messages] => {
+    try {
+      return [tag, readMessages(read(path), tag)];
+    } catch (error) {
+      const { message } = error as Error;
+      faults.push(...message.split("\n").map((fault) => `languages.${tag} (${path}): ${fault}`));
+      return [tag, en as never];
+    }
+  });
+  if (faults.length > 0) throw new Error(faults.join("\n"));
+  return Object.fromEntries(languages);
+}
+
+/** Reads the text of one of them. @throws Error with a line for each mistake: at which word, and what was expected */
+function readMessages(text: string, language: string): Messages {
   const faults = faultsOf(parse(text), language);
   if (faults.length > 0) throw new Error(faults.slice(0, mostFaults).join("\n"));
   return { ...en, categories: {}, ...(JSON.parse(text) as Partial<Messages>) };
