@@ -28,6 +28,9 @@ export const paths = {
 /** The parameters of the page. Sites and mail programs add others to links, which may name who got them. */
 export const pageParameters: readonly string[] = ["region", "window", "category", "lang", "cursor"];
 
+/** Where a video is watched: by https, or on this machine alone, where the demo is. */
+export const videoAddress = /^https:\/\/.|^http:\/\/127\.0\.0\.1(:\d+)?\//;
+
 const assetPrefix = "/assets/";
 
 /** Whether a path is one of an asset, which has its hash in its name. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { describeWindows, listLengths, type SourceKind, sourceKinds, windows } from "./lists.ts";
-import { videoIdPattern } from "./paths.ts";
+import { videoAddress, videoIdPattern } from "./paths.ts";
 import { problemKinds, problemType } from "./problem.ts";
 import { sparklineHours, type TrendingQuery } from "./queries.ts";
 import { regionCodes } from "./regions.ts";
@@ -39,7 +39,7 @@ const viewsPerHour = z.number().min(0);
 const rank = z.int().min(1);
 const url = z
   .string()
-  .regex(/^https:\/\/./)
+  .regex(videoAddress)
   .max(2000)
   .nullable()
   .meta({ description: "Where the video is watched; null when that is not known" });

@@ -67,6 +67,8 @@ test.each([
 test.each([
   "",
   "http://site.example/watch/{id}",
+  "http://127.0.0.1@site.example/watch/{id}",
+  "http://127.0.0.1:80:80/{id}",
   "https://site.example/watch",
   "https://site.example/{id}/{id}",
   "https://{id}.site.example/",
@@ -82,10 +84,12 @@ test.each([
   );
 });
 
-test.each(["https://site.example/watch/{id}", "https://site.example:8443/?v={id}&t=1", "https://a/#{id}"])(
-  "VIDEO_URL=%p is taken",
-  (url) => expect(readSettings({ ...enough, VIDEO_URL: url }).videoUrl).toBe(url),
-);
+test.each([
+  "https://site.example/watch/{id}",
+  "https://site.example:8443/?v={id}&t=1",
+  "https://a/#{id}",
+  "http://127.0.0.1:8790/watch/{id}",
+])("VIDEO_URL=%p is taken", (url) => expect(readSettings({ ...enough, VIDEO_URL: url }).videoUrl).toBe(url));
 
 test("one key does not sign both responses and tokens", () => {
   const both = { TOKEN_SIGNING_KEYS: `${enough.TOKEN_SIGNING_KEYS},${enough.SIGNING_KEYS}` };

@@ -6,6 +6,7 @@ import {
   toBase64url,
 } from "@trendvault/contract/keys";
 import { readThumbHosts } from "@trendvault/contract/page";
+import { videoAddress } from "@trendvault/contract/paths";
 import { type RegionTable, readRegionTable } from "@trendvault/contract/regions";
 import * as z from "zod/mini";
 import { type Environment, readKeyFiles } from "./key-files.ts";
@@ -216,9 +217,9 @@ export const idPlace = "{id}";
 
 const longest = 1800; // characters: an id has 64, escaped 192, and a link at most 2000
 
-/** Whether a text can be VIDEO_URL: an https URL without user, with `{id}` once, in its path, query or fragment. */
+/** Whether a text can be VIDEO_URL: a video's address without user, with `{id}` once, in its path, query or fragment. */
 function isVideoUrlTemplate(text: string): boolean {
-  if (text.length > longest || !/^https:\/\/[!-~]+$/.test(text)) return false;
+  if (text.length > longest || !/^[!-~]+$/.test(text) || !videoAddress.test(text)) return false;
   if (text.split(idPlace).length !== 2) return false;
   const [first, second] = ["a", "b"].map((id) => URL.parse(text.replace(idPlace, id)));
   return first?.host !== undefined && first.host === second?.host && first.username + first.password === "";

@@ -29,6 +29,12 @@ test("a video's picture is the same each time, in two sizes, and another video's
   expect(await text("music/b/hq.webp")).not.toBe(large);
 });
 
+test("a video has a page, which may run nothing", async () => {
+  const { status, headers } = await get("watch/GJ5N-98zdlw");
+  expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  expect(headers.get("content-security-policy")).toStartWith("default-src 'none';");
+});
+
 test("numbers in a picture have a few decimals", async () => {
   for (const category of categories()) {
     const picture = await (await get(`${category}/x/hq.webp`)).text();

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Serves the pictures of the demo's videos, drawn when they are asked for. */
+/** Serves the pictures of the demo's videos, drawn when they are asked for, and the page that stands for each. */
 export function serveDemoSite(hostname: string, port: number) {
   return Bun.serve({ hostname, port, fetch: ({ url }) => answer(new URL(url).pathname) });
 }
@@ -11,17 +11,23 @@ const address = /^\/([a-z-]+)\/([\w-]{1,64})\/(hq|sd)\.webp$/;
 function answer(path: string): Response {
   const [, category = "", id = "", name = ""] = address.exec(path) ?? [];
   const picture = drawPicture(category, { id, width: pictureWidths[name] ?? 0 });
-  if (picture === null) return new Response(null, { status: 404 });
-  return new Response(picture, {
+  if (/^\/watch\/[\w-]{1,64}$/.test(path)) return respond(watchPage, "text/html; charset=utf-8");
+  return picture === null ? new Response(null, { status: 404 }) : respond(picture, "image/svg+xml");
+}
+
+function respond(body: string, type: string): Response {
+  return new Response(body, {
     headers: {
-      "content-type": "image/svg+xml",
+      "content-type": type,
       "cache-control": "public, max-age=86400",
-      "content-security-policy": "default-src 'none'",
+      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
       "cross-origin-resource-policy": "cross-origin",
       "x-content-type-options": "nosniff",
     },
   });
 }
+
+const watchPage = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>A video of the demo</title><style>:root{color-scheme:light dark;font:1.1em/1.5 system-ui}body{max-width:40em;margin:15vh auto;padding:1em}</style><h1>Your video would play here</h1><p>The demo's videos are made up. Your own open where your view counts say (<code>url</code>), or where <code>VIDEO_URL</code> does.`;
 
 /** The widths of a video's two pictures, by name. */
 const pictureWidths: Record<string, number> = { hq: 640, sd: 320 };

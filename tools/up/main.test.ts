@@ -170,6 +170,8 @@ test("the demo's lists have pictures, which are served here, and its page and me
     expect(address).toStartWith(`http://127.0.0.1:${demoPort}/`);
     expect((await fetch(address)).headers.get("content-type")).toBe("image/svg+xml");
   }
+  expect(first?.url).toStartWith(`http://127.0.0.1:${demoPort}/watch/`);
+  expect((await fetch(first?.url ?? "")).status).toBe(200);
   expect(await stack.stop("SIGTERM")).toBe(0);
   await expect(fetch(`http://127.0.0.1:${demoPort}/`)).rejects.toThrow();
 });
@@ -249,7 +251,7 @@ function childrenOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
 }
 
-type List = { newest_observed_at: string; items: { id: string; thumbs: string[] }[] };
+type List = { newest_observed_at: string; items: { id: string; url: string | null; thumbs: string[] }[] };
 
 async function getList(port: number): Promise<List> {
   const response = await fetchBuilt(`http://127.0.0.1:${port}/api/trending?region=GB`);

@@ -75,12 +75,13 @@ async function fillAndRun(options: Options, signal: AbortSignal): Promise<string
   const regions = options.regions === null ? {} : { REGIONS_FILE: options.regions };
   const env = { ...others, ...regions, DB_PATH: options.db };
   const writer = { db: options.db, env, signal };
-  const withPictures = { ...writer, env: { ...env, THUMBNAIL_HOSTS: `${HOST}:${options.demoPort}` } };
-  await fill(options, withPictures);
+  const demo = `${HOST}:${options.demoPort}`;
+  const asDemo = { VIDEO_URL: `http://${demo}/watch/{id}`, ...env, THUMBNAIL_HOSTS: demo };
+  await fill(options, { ...writer, env: asDemo });
   if (!isSeededWithDemo(options.db)) return run(options, writer);
   const site = serveDemoSite(HOST, options.demoPort);
   try {
-    return await run(options, withPictures);
+    return await run(options, { ...writer, env: asDemo });
   } finally {
     await site.stop(true);
   }

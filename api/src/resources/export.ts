@@ -12,7 +12,7 @@ import {
   type Resource,
   unpublishedRegion,
 } from "./resource.ts";
-import { describeItem, type PageSources, scoreUnitOf, type VideoLinks } from "./trending.ts";
+import { describeItem, type PageSources, scoreUnitOf } from "./trending.ts";
 
 const ranksPerStep = 100;
 
@@ -87,7 +87,7 @@ type ExportedList = { window: Window; page: ListPage; count: number; endsAt: num
 const fastest = 1;
 
 /** The lines of some ranks, each with its end. */
-function writeLines(window: Window, rows: readonly ListRow[], linkOf: VideoLinks): string {
+function writeLines(window: Window, rows: readonly ListRow[], linkOf: PageSources["linkOf"]): string {
   return rows.map((row) => lineOf({ window, ...describeItem(row, linkOf) })).join("");
 }
 

@@ -262,7 +262,7 @@ export function thumbsOf(base: string): [string, string] {
 }
 
 /** Gives where a video is watched: the URL that came with its data, else one made of the setting; null without both. */
-export type VideoLinks = (id: string, url: string | null) => string | null;
+type VideoLinks = (id: string, url: string | null) => string | null;
 
 /** `template` is VIDEO_URL, with `{id}` once; null when it is not set. */
 export function videoLinks(template: string | null): VideoLinks {

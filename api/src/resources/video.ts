@@ -4,14 +4,14 @@ import { missing } from "@trendvault/contract/queries";
 import type { Video } from "@trendvault/contract/responses";
 import type { Generation, VideoRecord } from "../database/store.ts";
 import { fixedContent, formatTime, formatTimeOrNull, jsonBody, Refusal, type Resource } from "./resource.ts";
-import { marksOf, placementOf, scoreUnitOf, thumbsOf, type VideoLinks } from "./trending.ts";
+import { marksOf, type PageSources, placementOf, scoreUnitOf, thumbsOf } from "./trending.ts";
 
 type VideoReader = { readVideo(id: string, generation: Generation): VideoRecord | null };
 
 /** One video. */
 export function videoResource(
   id: string,
-  { reader, linkOf }: { reader: VideoReader; linkOf: VideoLinks },
+  { reader, linkOf }: { reader: VideoReader; linkOf: PageSources["linkOf"] },
 ): Resource {
   return {
     url: videoPath(id),
@@ -29,7 +29,7 @@ export function videoResource(
 function describe(
   { video, places, observations }: VideoRecord,
   generation: Generation,
-  linkOf: VideoLinks,
+  linkOf: PageSources["linkOf"],
 ): Video {
   const { thumb_base, url, countries, made_for_kids, live, available_until: _, ...fields } = video;
   return {

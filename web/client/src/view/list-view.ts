@@ -1,4 +1,5 @@
 import { type Window, windowHours } from "@trendvault/contract/lists";
+import { videoAddress } from "@trendvault/contract/paths";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { type Formats, fill, type ListMessages, nameWindow } from "./locales/locale.ts";
 import { h, type ViewElement } from "./nodes.ts";
@@ -122,7 +123,7 @@ function parseUrl(text: string): URL | null {
 function titleView({ title, url, language }: ListItem, { formats }: ItemOptions): ViewElement {
   const lang = language === formats.language ? null : language;
   const attributes = { class: "title", part: "title", dir: "auto", lang };
-  if (url === null || !url.startsWith("https://")) return h("h2", attributes, title);
+  if (url === null || !videoAddress.test(url)) return h("h2", attributes, title);
   return h("h2", attributes, h("a", { class: "link", part: "link", href: url }, title));
 }
 
