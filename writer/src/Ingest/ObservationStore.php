@@ -102,6 +102,7 @@ final class ObservationStore
     private readonly SQLite3Stmt $addObservation;
     /** Null where nothing was erased. */
     private readonly ?Erasures $erasures;
+    private readonly SQLite3Stmt $sayAgain;
     private readonly SQLite3Stmt $saveVelocity;
     private readonly SQLite3Stmt $saveCatalogue;
     private readonly SQLite3Stmt $announceAgain;
@@ -138,6 +139,7 @@ final class ObservationStore
     ) {
         $this->addObservation = $database->prepare(self::ADD_OBSERVATION);
         $this->erasures = $database->value(self::ANY_ERASED) === null ? null : new Erasures($database);
+        $this->sayAgain = $database->prepare(Restrictions::SAY_AGAIN);
         $this->saveVelocity = $database->prepare(self::SAVE_VELOCITY);
         $this->saveCatalogue = $database->prepare(self::SAVE_CATALOGUE);
         $this->announceAgain = $database->prepare(self::ANNOUNCE_AGAIN);
@@ -219,10 +221,7 @@ final class ObservationStore
         $before = $this->velocities[$key] ?? null;
         $isLate = $before !== null && $observation->observedAt < $before->lastObservedAt;
         if ($isLate) {
-            if ($this->restrict($observation, $observation->observedAt)) {
-                $this->database->run(self::COMPARE_AGAIN, [$observation->videoId]);
-                $this->descriptionHashes[$key] = 0;
-            }
+            $this->restrict($observation, $observation->observedAt);
 
             return $this->addToHistory($observation);
         }
@@ -247,8 +246,13 @@ final class ObservationStore
                 $descriptionHash = 0; // Another source describes it: as soon as that one is silent, this one does.
             }
             if (array_any($observation->restrictions, static fn(mixed $said): bool => $said !== false)) {
-                $descriptionHash = 0; // Restrictions keep the time at which their source said them last.
+                $descriptionHash = 0; // How long a video is live depends on when that was said last.
             }
+        } elseif ($observation->restrictions !== []) {
+            $this->sayAgain->bindValue(1, $observation->observedAt);
+            $this->sayAgain->bindValue(2, $observation->videoId, SQLITE3_TEXT);
+            $this->sayAgain->bindValue(3, $this->source);
+            $this->sayAgain->execute();
         }
         $this->insert($observation, $before?->lastObservedAt);
         $velocity =
@@ -409,18 +413,26 @@ final class ObservationStore
         }
     }
 
-    /** @return bool whether that changes what the source says */
-    private function restrict(Observation|Announcement $line, int $saidAt): bool
+    private function restrict(Observation|Announcement $line, int $saidAt): void
     {
-        return ($line->restrictions !== [] ||
-            array_intersect(ObservationParser::SAID, $line->unset) !== []) &&
+        if (
+            ($line->restrictions !== [] || array_intersect(ObservationParser::SAID, $line->unset) !== []) &&
             new Restrictions($this->database)->say(
                 $line->videoId,
                 $this->source,
                 $saidAt,
                 $line->restrictions,
                 $line->unset,
-            );
+            )
+        ) {
+            // In another region the source's next line may say the same as its last one there.
+            $this->database->run(self::COMPARE_AGAIN, [$line->videoId]);
+            foreach ($this->descriptionHashes as $key => $_) {
+                if (substr($key, 3) === $line->videoId) {
+                    $this->descriptionHashes[$key] = 0;
+                }
+            }
+        }
     }
 
     private static function key(Observation $observation): string
