@@ -1,4 +1,3 @@
-import { describeContent } from "../database/database-files.ts";
 import type { Environment } from "../key-files.ts";
 import { writeLog } from "../log.ts";
 import type { adminRoutes } from "./admin.ts";
@@ -51,10 +50,11 @@ async function supervise(
   settings: Launch["settings"],
 ): Promise<void> {
   const path = settings.databasePath;
+  const files = require("../database/database-files.ts") as typeof import("../database/database-files.ts"); // with node:fs
   const watch = new DatabaseWatch({
     start: (onInspection) =>
       startInspector({ path, regions: environment.current.REGIONS_TABLE }, onInspection),
-    describeFiles: () => describeContent(path),
+    describeFiles: () => files.describeContent(path),
   });
   const findReasons = () => {
     const now = performance.now();
@@ -157,7 +157,7 @@ class WorkerEnvironment {
 
   /** Reads the key files again, if there are any. When one of them is bad, the keys of all stay as they are. */
   async reload(): Promise<void> {
-    // Not before the first worker was started; the schema of the settings alone takes 2 MB.
+    // With node:fs: not before the first worker was started.
     const { readKeyFiles } = require("../key-files.ts") as typeof import("../key-files.ts");
     const files = readKeyFiles(this.#env);
     if (files.count === 0) return;

@@ -327,7 +327,7 @@ export class WorkerProcess {
     { log, onLaunch }: { log: Logger } & Pick<WorkerOptions, "onLaunch">,
   ): void {
     this.lastMessageAt = performance.now();
-    this.#delayAtMessage = schedulingDelayMs(this.pid);
+    if (message.type !== "ready") this.#delayAtMessage = schedulingDelayMs(this.pid); // its first request comes now
     switch (message.type) {
       case "ready":
         if (message.launch !== null) onLaunch(message.launch);
