@@ -8,41 +8,11 @@ import {
 import { readThumbHosts } from "@trendvault/contract/page";
 import { videoAddress } from "@trendvault/contract/paths";
 import { type RegionTable, readRegionTable } from "@trendvault/contract/regions";
-import * as z from "zod/mini";
 import { type Environment, readKeyFiles } from "./key-files.ts";
 
 const makeBytes = "openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
 
-const workersExpected = "expected auto or a whole number from 1 to 64";
-
 /** .env.example says what each variable means. */
-const environment = z.object({
-  HOST: z._default(hostName(), "127.0.0.1"),
-  PORT: z._default(wholeNumber(0, 65_535), 3000),
-  DB_PATH: z._default(text(/^[^\0]+$/, "a file"), "data/trendvault.db"),
-  TOKEN_SIGNING_KEYS: secret(parseSeeds),
-  SIGNING_KEYS: secret(parseSeeds),
-  EDGE_KEYS: z.optional(secret(parseKeyRing)),
-  EDGE_SIGNING_PUBLIC_KEYS: z.optional(publicKeys()),
-  VIDEO_URL: z.optional(
-    z.string().check(
-      z.refine(isVideoUrlTemplate, {
-        error: "expected an https URL without user, with {id} once, in its path or query",
-      }),
-    ),
-  ),
-  THUMBNAIL_HOSTS: z._default(thumbHosts(), ""),
-  REGIONS_TABLE: z.optional(regionTable()),
-  WORKERS: z._default(
-    z.union([z.literal("auto"), wholeNumber(1, 64, workersExpected)], { error: workersExpected }),
-    1,
-  ),
-  ADMIN_HOST: z._default(hostName(), "127.0.0.1"),
-  ADMIN_PORT: z._default(wholeNumber(0, 65_535), 9464),
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.optional(text(/^(https?:\/\/[^\s]+)?$/, "an http or https URL")),
-  OTEL_TRACES_SAMPLER_ARG: z._default(text(/^(0?\.\d{1,9}|0|1|1\.0)$/, "a share from 0 to 1"), "0.01"),
-});
-
 const examples: Record<string, string> = {
   HOST: "127.0.0.1",
   PORT: "3000",
@@ -89,31 +59,48 @@ export type Settings = {
 
 /** Reads the settings. @throws Error with a line for every bad variable: its name, what is wrong, an example */
 export function readSettings(env: Environment, files = readKeyFiles(env)): Settings {
-  const parsed = environment.safeParse(files.values);
-  const failed = new Set(files.failures.map(({ name }) => name));
-  const issues = (parsed.error?.issues ?? [])
-    .map(({ path, message }) => ({ name: nameAsSet(String(path[0])), message }))
-    .filter(({ name }) => !failed.has(name)); // the file's own failure is the reason
-  const bad = [...files.failures, ...issues].map(describeIssue);
-  if (!parsed.success || bad.length > 0) throw new Error(bad.join("\n"));
-  const values = parsed.data;
-  requireOwnTokenKeys(values.TOKEN_SIGNING_KEYS, values.SIGNING_KEYS);
-  return {
-    host: values.HOST,
-    port: values.PORT,
-    databasePath: values.DB_PATH,
-    tokenSigningSeeds: values.TOKEN_SIGNING_KEYS,
-    signingSeeds: values.SIGNING_KEYS,
-    edgeKeys: values.EDGE_KEYS ?? null,
-    edgeSigningKeys: values.EDGE_SIGNING_PUBLIC_KEYS ?? [],
-    videoUrl: values.VIDEO_URL ?? null,
-    thumbHosts: readThumbHosts(values.THUMBNAIL_HOSTS) ?? [],
-    regions: values.REGIONS_TABLE ?? null,
-    workers: values.WORKERS === "auto" ? navigator.hardwareConcurrency : values.WORKERS,
-    adminHost: values.ADMIN_HOST,
-    adminPort: values.ADMIN_PORT,
-    tracing: values.OTEL_EXPORTER_OTLP_ENDPOINT ? { ratio: Number(values.OTEL_TRACES_SAMPLER_ARG) } : null,
+  const bad = [...files.failures];
+  const failed = new Set(bad.map(({ name }) => name)); // the file's own failure is the reason
+  const read = <T>(name: string, parse: (value: string) => T, fallback?: string): T => {
+    try {
+      return parse(files.values[name] ?? fallback ?? missing());
+    } catch (error) {
+      const named = { name: nameAsSet(name), message: (error as Error).message };
+      if (!failed.has(named.name)) bad.push(named);
+      return undefined as T; // all of them are thrown below
+    }
   };
+  const readIfSet = <T>(name: string, parse: (value: string) => T): T | null =>
+    files.values[name] === undefined ? null : read(name, parse);
+  const traced = readIfSet(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    text(/^(https?:\/\/[^\s]+)?$/, "an http or https URL"),
+  );
+  const ratio = text(/^(0?\.\d{1,9}|0|1|1\.0)$/, "a share from 0 to 1");
+  const tracing = { ratio: Number(read("OTEL_TRACES_SAMPLER_ARG", ratio, "0.01")) };
+  const settings: Settings = {
+    host: read("HOST", hostName, "127.0.0.1"),
+    port: read("PORT", wholeNumber(0, 65_535), "3000"),
+    databasePath: read("DB_PATH", text(/^[^\0]+$/, "a file"), "data/trendvault.db"),
+    tokenSigningSeeds: read("TOKEN_SIGNING_KEYS", secret(parseSeeds)),
+    signingSeeds: read("SIGNING_KEYS", secret(parseSeeds)),
+    edgeKeys: readIfSet("EDGE_KEYS", secret(parseKeyRing)),
+    edgeSigningKeys: readIfSet("EDGE_SIGNING_PUBLIC_KEYS", publicKeys) ?? [],
+    videoUrl: readIfSet("VIDEO_URL", videoUrl),
+    thumbHosts: read("THUMBNAIL_HOSTS", thumbHosts, ""),
+    regions: readIfSet("REGIONS_TABLE", readRegionTable),
+    workers: read("WORKERS", countWorkers, "1"),
+    adminHost: read("ADMIN_HOST", hostName, "127.0.0.1"),
+    adminPort: read("ADMIN_PORT", wholeNumber(0, 65_535), "9464"),
+    tracing: traced ? tracing : null,
+  };
+  if (bad.length > 0) throw new Error(bad.map(describeIssue).join("\n"));
+  requireOwnTokenKeys(settings.tokenSigningSeeds, settings.signingSeeds);
+  return settings;
+}
+
+function missing(): never {
+  throw new Error("missing, and there is no default key");
 }
 
 function requireOwnTokenKeys(tokenSeeds: Uint8Array[], seeds: Uint8Array[]): void {
@@ -130,40 +117,45 @@ function describeIssue({ name, message }: { name: string; message: string }): st
   return `${name}: ${message.replaceAll("\n", "; ")}. Example: ${name}=${examples[name]}`;
 }
 
-function text(pattern: RegExp, expected: string) {
-  return z.string().check(z.regex(pattern, { error: `expected ${expected}` }));
+/** What gives the value when it is as expected. */
+function text(pattern: RegExp, expected: string): (value: string) => string {
+  return (value) => {
+    if (!pattern.test(value)) throw new Error(`expected ${expected}`);
+    return value;
+  };
 }
 
-function wholeNumber(
-  smallest: number,
-  largest: number,
-  error = `expected a whole number from ${smallest} to ${largest}`,
-) {
-  return z.pipe(
-    z.string().check(z.regex(/^[0-9]{1,9}$/, { error })),
-    z.pipe(z.transform(Number), z.int().check(z.minimum(smallest, { error }), z.maximum(largest, { error }))),
+const hostName = text(/^[0-9A-Za-z.:-]+$/, "a host name or address");
+
+function wholeNumber(smallest: number, largest: number): (value: string) => number {
+  return (value) => {
+    const number = /^[0-9]{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= smallest && number <= largest) return number;
+    throw new Error(`expected a whole number from ${smallest} to ${largest}`);
+  };
+}
+
+function countWorkers(value: string): number {
+  if (value === "auto") return navigator.hardwareConcurrency;
+  try {
+    return wholeNumber(1, 64)(value);
+  } catch {
+    throw new Error("expected auto or a whole number from 1 to 64");
+  }
+}
+
+function thumbHosts(value: string): string[] {
+  const hosts = readThumbHosts(value);
+  if (hosts !== null) return hosts;
+  throw new Error(
+    "expected hosts, with a port where it is not the usual one, comma-separated, of at most 2000 characters",
   );
 }
 
-function hostName() {
-  return text(/^[0-9A-Za-z.:-]+$/, "a host name or address");
-}
-
-function thumbHosts() {
-  const error =
-    "expected hosts, with a port where it is not the usual one, comma-separated, of at most 2000 characters";
-  return z.string().check(z.refine((value) => readThumbHosts(value) !== null, { error }));
-}
-
-function publicKeys() {
-  const error = "expected public keys of ed25519, each base64url of 32 bytes, comma-separated";
-  return z.pipe(
-    z.pipe(
-      z.string(),
-      z.transform((text) => text.split(",").flatMap((part) => part.trim() || [])),
-    ),
-    z.array(z.string().check(z.refine(isPublicKey, { error }))),
-  );
+function publicKeys(value: string): string[] {
+  const keys = value.split(",").flatMap((part) => part.trim() || []);
+  if (keys.every(isPublicKey)) return keys;
+  throw new Error("expected public keys of ed25519, each base64url of 32 bytes, comma-separated");
 }
 
 function isPublicKey(x: string): boolean {
@@ -171,36 +163,17 @@ function isPublicKey(x: string): boolean {
   return bytes?.length === 32 && toBase64url(bytes) === x; // its id is made of the text
 }
 
-function regionTable() {
-  return z.pipe(
-    z.string(),
-    z.transform((value, context): RegionTable => {
-      try {
-        return readRegionTable(value);
-      } catch (error) {
-        const { message } = error as Error;
-        context.issues.push({ code: "custom", message, input: "(regions)" });
-        return z.NEVER;
-      }
-    }),
-  );
+function videoUrl(value: string): string {
+  if (isVideoUrlTemplate(value)) return value;
+  throw new Error("expected an https URL without user, with {id} once, in its path or query");
 }
 
 /** `parse` throws an Error that does not repeat the value. */
-function secret<T>(parse: (value: string) => T) {
-  return z.pipe(
-    z
-      .string({ error: "missing, and there is no default key" })
-      .check(z.minLength(1, { error: "empty: give a key, or delete the line", abort: true })),
-    z.transform((value, context): T => {
-      try {
-        return parse(value);
-      } catch (error) {
-        context.issues.push({ code: "custom", message: (error as Error).message, input: "(secret)" });
-        return z.NEVER;
-      }
-    }),
-  );
+function secret<T>(parse: (value: string) => T): (value: string) => T {
+  return (value) => {
+    if (value === "") throw new Error("empty: give a key, or delete the line");
+    return parse(value);
+  };
 }
 
 function parseSeeds(value: string): Uint8Array[] {
