@@ -4,6 +4,7 @@ import { testSeed } from "@trendvault/kit/random";
 import { listLengths } from "./lists.ts";
 import { feedUrl, pageLanguages, pageUrl } from "./page.ts";
 import {
+  describeQueries,
   exportedRegionAt,
   exportUrl,
   feedAt,
@@ -108,6 +109,43 @@ test.each([
 test("every refused parameter is named", () => {
   const { invalid } = parseTrendingQuery("region=XX&limit=x&window=y&colour=red");
   expect(invalid?.map(({ name }) => name).sort()).toEqual(["(unknown)", "limit", "region", "window"]);
+});
+
+test("the description of the API allows the values that the parser allows, and no others", () => {
+  const { shape } = describeQueries().trending.def;
+  const readAs: Record<string, (text: string) => unknown> = {
+    region: (text) => text.toUpperCase(),
+    language: (text) => text.toLowerCase(),
+    limit: (text) => (/^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : text),
+  };
+  const random = new Bun.CryptoHasher("sha256", String(testSeed)).digest();
+  const letters = [..."aZéK09-: "];
+  const drawn = [...random].map((_, i) =>
+    [...random.subarray(0, i)].map((byte) => letters[(byte + i * i) % letters.length]).join(""),
+  );
+  const known = [
+    "GB",
+    "DE",
+    "US",
+    "now",
+    "day",
+    "de",
+    "kids",
+    "short",
+    "long",
+    "snippet",
+    "chart",
+    "1-0",
+    "0-0",
+  ];
+  const texts = [...drawn, ...known, "", "0", "1", "50", "51", "x".repeat(60), "x".repeat(61)];
+  for (const [name, schema] of Object.entries(shape)) {
+    for (const text of texts) {
+      const { invalid } = parseTrendingQuery(new URLSearchParams({ [name]: text }).toString());
+      const isDescribed = schema.safeParse(readAs[name]?.(text) ?? text).success;
+      expect([name, text, invalid === null], `seed ${testSeed}`).toEqual([name, text, isDescribed]);
+    }
+  }
 });
 
 test("a cursor is read back as it was written", () => {

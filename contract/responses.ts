@@ -336,7 +336,7 @@ const ProblemDocument = z
 export type Problem = z.infer<typeof ProblemDocument>;
 
 /** The parameters of /api/trending, as a client writes them. */
-export type TrendingParameters = z.input<typeof TrendingQuery>;
+export type TrendingParameters = Partial<TrendingQuery>;
 
 /** The answers for people who ask why: why a video is where it is, and how the lists are made. */
 

@@ -62,7 +62,6 @@ test.skipIf(missing.length > 0)(
     await verifyUnits(tree);
     const notices = await Bun.file(join(tree, "usr/share/doc/trendvault/copyright")).text();
     for (const title of [
-      "zod",
       "@prometheus-io/client",
       "@opentelemetry/core",
       "fast-xml-builder",
