@@ -171,6 +171,20 @@ test("visitors behind one address whose first messages open nothing count once o
   expect(await countOf(opening(one))).toBeGreaterThan(100);
 });
 
+test("where visitors open many videos one after the other and come back, every impression counts", async () => {
+  const cells = new SenderCells(() => 0);
+  const messages = Array.from({ length: 600 }, (_, n) => {
+    const later = Array.from({ length: Math.floor(-4 * Math.log(1 - random.next())) }, () => 0);
+    return [3, ...later].map((seen) => ({ seen, network: `192.0.2.${n}`, at: random.next() }));
+  }).flat();
+  let counted = 0;
+  for (const { network, seen } of messages.sort((a, b) => a.at - b.at)) {
+    const { looks } = await cells.judge(messagesOf([network], seen));
+    counted += looks[0]?.ranks[0]?.[2] as number;
+  }
+  expect(counted).toBe(600);
+});
+
 /** What a visitor sees of a page of 24 ranks: rank k with chance 1 / k^0.9. */
 const anyDepth = (drawn = random) => Math.min(24, Math.floor((1 - drawn.next()) ** (-1 / 0.9)));
 const senderOf = (cell: () => number, depth = () => anyDepth()) => ({ cell, depth });

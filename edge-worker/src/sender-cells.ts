@@ -63,7 +63,8 @@ export class SenderCells {
       (depth) => `${window} ${category} ${depth}`,
     );
     const isTaken = this.isTaken(cell);
-    const isSeen = isTaken && this.isSeen(depths, cell);
+    // What visitors open when they come back is in messages without an impression: many of one are no sign of few senders.
+    const isSeen = isTaken && lastSeen >= firstSeen && this.isSeen(depths, cell);
     for (const counts of blocks.flatMap(({ ranks }) => ranks)) {
       const [rank, videoId] = counts;
       const isClick = opened.includes(rank);
