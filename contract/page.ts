@@ -1,4 +1,4 @@
-import { defaultWindow, listLengths } from "./lists.ts";
+import { defaultWindow, type ListChoice, listLengths } from "./lists.ts";
 import { paths } from "./paths.ts";
 import { problemContentType } from "./problem.ts";
 import { builtInRegions, findRegion, ownRegions } from "./regions.ts";
@@ -7,19 +7,17 @@ import { builtInRegions, findRegion, ownRegions } from "./regions.ts";
 export type PageQuery = {
   region: string;
   window: string;
-  category?: string | undefined;
   lang?: string | undefined;
   cursor?: string | undefined;
-};
+} & Omit<ListChoice, "language">;
 
 /** The one URL of a page: fixed order, defaults left out except the region. It is a cache key. `path`: that of `/embed`, too. */
 export function pageUrl(
-  { region, window, category, lang, cursor }: PageQuery,
+  { region, window, category, audience, live, duration, lang, cursor }: PageQuery,
   path: string = paths.page,
 ): string {
-  return listUrl(path, region, {
-    ...{ window, category, lang: lang === mainLanguage(region) ? undefined : lang, cursor },
-  });
+  const own = lang === mainLanguage(region) ? undefined : lang;
+  return listUrl(path, region, { window, category, audience, live, duration, lang: own, cursor });
 }
 
 /** A URL with a region and other parameters in their order, as far as they are not the default. */

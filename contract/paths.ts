@@ -26,7 +26,16 @@ export const paths = {
 } as const;
 
 /** The parameters of the page. Sites and mail programs add others to links, which may name who got them. */
-export const pageParameters: readonly string[] = ["region", "window", "category", "lang", "cursor"];
+export const pageParameters: readonly string[] = [
+  "region",
+  "window",
+  "category",
+  "audience",
+  "live",
+  "duration",
+  "lang",
+  "cursor",
+];
 
 /** Where a video is watched: by https, or on this machine alone, where the demo is. */
 export const videoAddress = /^https:\/\/.|^http:\/\/127\.0\.0\.1(:\d+)?\//;

@@ -177,6 +177,8 @@ test.each([
     "/?region=BE&window=now&category=Kids%27%20TV&lang=fr&cursor=7-24",
   ],
   ["window=day&region=DE", "/?region=DE"],
+  ["lang=fr&live=now&region=DE&window=now", "/?region=DE&window=now&live=now&lang=fr"],
+  ["duration=long&language=de&region=DE", "/?region=DE&duration=long"],
   ["utm_source=x&region=DE&fbclid=1&limit=5&limit=6&fields=chart", "/?region=DE"],
 ])("the page of %p is %s", (search, url) => {
   const { query } = parsePageQuery(search);
@@ -186,12 +188,19 @@ test.each([
   );
 });
 
-test.each(["lang=xx", "lang=", "lang=EN", "lang=en&lang=de", "region=XX", "category=", "cursor=7-5"])(
-  "a page of %p is refused, with what is allowed",
-  (search) => {
-    expect(parsePageQuery(search).invalid?.[0]?.detail).toStartWith("expected");
-  },
-);
+test.each([
+  "lang=xx",
+  "lang=",
+  "lang=EN",
+  "lang=en&lang=de",
+  "region=XX",
+  "category=",
+  "cursor=7-5",
+  "live=no",
+  "live=now&category=x",
+])("a page of %p is refused, with what is allowed", (search) => {
+  expect(parsePageQuery(search).invalid?.[0]?.detail).toStartWith("expected");
+});
 
 test("there is a language of the page for every region", () => {
   for (const { code, languages } of regions)

@@ -108,6 +108,32 @@ test("each region says which languages and other kinds have a list", async () =>
   });
 });
 
+test("a page links to those of its region, and is of one, in a frame, too", async () => {
+  builder.publish(lists);
+  const opened = await origin();
+  const html = async (target: string) => {
+    const response = await opened.ask(target);
+    expect(response.headers.get("content-location")).toBe(target);
+    return (await response.text()).replaceAll("&amp;", "&");
+  };
+  const links = (text: string) =>
+    [...text.matchAll(/<a href="([^"]*)" data-pick(?: aria-current="")?/g)].map(([, href]) => href);
+  const kinds = /audience|live|duration/;
+  expect(links(await html("/?region=DE")).filter((href) => kinds.test(href ?? ""))).toEqual([]);
+  expect(links(await html("/?region=GB")).filter((href) => kinds.test(href ?? ""))).toEqual([
+    "/?region=GB&audience=kids",
+    "/?region=GB&duration=short",
+  ]);
+  const page = await html("/?region=GB&duration=short");
+  expect(page).toContain("<title>Trending: United Kingdom · Short videos</title>");
+  expect(page).toContain('href="/?region=GB&duration=short" data-pick="" aria-current="true"');
+  expect(page).toMatch(/<trendvault-list region="GB" window="day" duration="short"/);
+  expect(page).toContain('href="/?region=GB&duration=short&cursor=1-24"');
+  expect(page).not.toContain("/feeds/");
+  expect(await html("/embed?region=GB&audience=kids")).toMatch(/<trendvault-list [^>]*audience="kids"/);
+  expect((await opened.ask("/?region=GB&live=now")).status).toBe(400);
+});
+
 test("a cursor goes on in the list of a language that has none any more", async () => {
   builder.publish(lists);
   builder.publish([{ region: "DE", videos: videos(3) }]);

@@ -124,8 +124,9 @@ function describeRefusal({ refusal, nearest }: SourceRefusal, canonical: Canonic
 function nearestPage({ kind }: ListRefusal, canonical: CanonicalRequest): string | null {
   const { query } = canonical;
   if (query === null || !isPage(canonical) || kind === "not-found") return null;
-  const { category, ...others } = { ...query, cursor: undefined };
-  return pageLike(canonical, kind === "generation-gone" ? { ...others, category } : others);
+  const first = { ...query, cursor: undefined };
+  const { region, window, lang } = query;
+  return pageLike(canonical, kind === "generation-gone" ? first : { region, window, lang });
 }
 
 /** The HTTP response for a stored one: 304 when the client's entity tag matches. `now` in Unix seconds. */

@@ -407,11 +407,12 @@ describe("a page for people, at the edge", () => {
     assert.equal((await stack.edge.fetch("/about?region=ES")).status, 400);
   });
 
-  test("of a generation or category that is gone leads to the nearest page that there is", async () => {
+  test("of a generation, category or kind that is gone leads to the nearest page that there is", async () => {
     for (const [target, nearest] of [
       ["/?region=ES&lang=en&cursor=999-24", "/?region=ES&lang=en"],
       ["/?region=ES&category=Gone&window=now&cursor=999-24", "/?region=ES&window=now&category=Gone"],
       ["/?region=ES&category=Gone&window=now", "/?region=ES&window=now"],
+      ["/?region=ES&live=now&lang=en", "/?region=ES&lang=en"],
     ]) {
       const { status, headers } = await stack.edge.fetch(target ?? "", { redirect: "manual" });
       assert.deepEqual([status, headers.get("location")], [303, nearest]);

@@ -68,6 +68,28 @@ describe("the page", () => {
       assert.ok(await page.evaluate(() => "isSameDocument" in globalThis));
     }));
 
+  test("picks a list by its kind where the region has one, and of another region what it has", () =>
+    openPage("/?region=PT&lang=en", async ({ page }) => {
+      const pick = (name: string) =>
+        page.locator("nav.categories a", { hasText: name }).dispatchEvent("click");
+      const chosen = page.locator("nav.categories [aria-current]");
+      await pick("For children");
+      await page.waitForURL("**/?region=PT&audience=kids&lang=en");
+      assert.match((await idsOf(page)).join(" "), /^(pt-[345]\d ?)+$/);
+      assert.equal(await chosen.textContent(), "For children");
+      await page.getByRole("combobox").selectOption("AT");
+      await page.waitForURL("**/?region=AT&lang=en"); // it has no such list
+      await pick("Short videos");
+      await page.waitForURL("**/?region=AT&duration=short&lang=en");
+      await page.getByRole("combobox").selectOption("PT");
+      await page.waitForURL("**/?region=PT&duration=short&lang=en");
+      await page.reload();
+      assert.equal(await chosen.textContent(), "Short videos");
+      assert.match((await idsOf(page)).join(" "), /^(pt-[12]?\d ?)+$/);
+      assert.equal(await page.title(), "Trending: Portugal · Short videos – Kanal Eins");
+      await assertAccessible(page);
+    }));
+
   test("keeps the focus where it was after a choice, and can be used on with the keyboard alone", () =>
     openPage("/?region=GB", async ({ page }) => {
       const last = page.locator("nav.windows a").last();

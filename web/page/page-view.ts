@@ -1,7 +1,13 @@
-import { defaultWindow, listLengths, windowHours, windows } from "@trendvault/contract/lists";
+import {
+  defaultWindow,
+  kindOf,
+  listLengths,
+  listName,
+  windowHours,
+  windows,
+} from "@trendvault/contract/lists";
 import {
   allPageLanguages,
-  type FeedForm,
   feedUrl,
   frameSizes,
   mainLanguage,
@@ -40,6 +46,8 @@ export type Shell = {
   formats: Formats;
   /** Those that there are lists of. */
   categories: readonly string[];
+  /** The same of the regions' lists by kind: their codes, by a parameter such as `live=now`. */
+  kinds: Readonly<Record<string, string>>;
   thumbHosts: readonly string[];
   /** Whether this site counts what is looked at. */
   sendsViews: boolean;
@@ -48,7 +56,7 @@ export type Shell = {
 };
 
 /** What the origin says of every page to its scripts: it does not depend on the list. */
-export type PageData = Pick<Shell, "categories" | "thumbHosts" | "sendsViews" | "site"> & {
+export type PageData = Pick<Shell, "categories" | "kinds" | "thumbHosts" | "sendsViews" | "site"> & {
   /** The language of each region, by code, where the deployment has its own regions. */
   languages?: Record<string, string>;
   /** The site's own languages: the words of the one that the page is in, null of others. */
@@ -99,16 +107,14 @@ function headView(page: Page): ViewElement {
     headParts.icon(page.site, assets),
     publicLinks(page),
     sharedView(page, title),
-    h("link", { rel: "alternate", href: feedUrlOf(page, "json"), type: "application/feed+json", title }),
-    h("link", { rel: "alternate", href: feedUrlOf(page, "atom"), type: "application/atom+xml", title }),
+    feedsOf(page.query).map(({ href, type }) => h("link", { rel: "alternate", href, type, title })),
     h("script", { type: "module", src: assets.pageJs }),
     assets.pageParts.map((href) => h("link", { rel: "modulepreload", href })),
   );
 }
 
 function mainView(page: Page): ViewElement {
-  const { messages, formats, list, categories, query, sendsViews, thumbHosts, site } = page;
-  const { region, window, category } = query;
+  const { messages, formats, list, categories, kinds, sendsViews, thumbHosts, site } = page;
   return h(
     "main",
     { id: "list" },
@@ -116,11 +122,8 @@ function mainView(page: Page): ViewElement {
     h(
       "trendvault-list",
       {
+        ...listAttributes(page),
         ...{
-          region,
-          window,
-          category,
-          lang: page.language,
           limit: listLengths.defaultPage,
           fields: "chart",
           manual: true,
@@ -138,10 +141,23 @@ function mainView(page: Page): ViewElement {
     moreLink(list.next, page),
     dataBlock(
       "page-data",
-      JSON.stringify({ categories, thumbHosts, sendsViews, site: inData(site), ...ownLanguages(page) }),
+      JSON.stringify({
+        categories,
+        kinds,
+        thumbHosts,
+        sendsViews,
+        site: inData(site),
+        ...ownLanguages(page),
+      }),
     ),
     h("div", { class: "notice", id: "notice", role: "status" }),
   );
+}
+
+/** Which list an element shows, and in which language. */
+function listAttributes({ query, language: lang }: Pick<Shell, "query" | "language">) {
+  const { region, window, category, audience, live, duration } = query;
+  return { region, window, category, audience, live, duration, lang };
 }
 
 /** A site without what sources call its categories, which only the writer reads: sixty kilobytes at most. */
@@ -184,7 +200,7 @@ function publicLinks({ query }: Pick<Page, "query">): ViewElement[] {
 function sharedView(page: Page, title: string): ViewElement[] {
   const site = publicUrl();
   if (site === null) return [];
-  const { query, list, language, categories: _, ...shell } = page;
+  const { query, list, language, ...shell } = page;
   const url = site + pageUrl(query);
   const items = list.items.filter(({ placed_by: by }) => by !== "sponsor");
   const ranks = items.slice(0, 3).map((item) => `${item.rank}. ${item.title}`);
@@ -220,7 +236,7 @@ function pictureOf(first: PageItem | undefined, thumbHosts: readonly string[]): 
 
 /** The other languages of a front page, which are everywhere that it is; "x-default" is the region's own. */
 function otherLanguages({ query: { lang: _, ...query } }: Page): [string, string][] {
-  if (query.category !== undefined || query.cursor !== undefined) return [];
+  if (listName(query) !== "" || query.cursor !== undefined) return [];
   const languages = allPageLanguages().map((lang): [string, string] => [
     lang,
     pageUrl(lang === mainLanguage(query.region) ? query : { ...query, lang }),
@@ -240,7 +256,13 @@ function itemListOf(items: readonly PageItem[], { name, url }: { name: string; u
 }
 
 /** The parts that change with the list: the page's script makes them anew. */
-export const pageParts = { header: headerView, asOf: asOfView, more: moreLink, foot: footView };
+export const pageParts = {
+  header: headerView,
+  asOf: asOfView,
+  more: moreLink,
+  foot: footView,
+  attributes: listAttributes,
+};
 
 /** What is shown, and the pickers: links and a form that work without scripts. Each link is a canonical URL. */
 function headerView(shell: Shell): ViewElement {
@@ -312,17 +334,26 @@ function windowLinks(shell: Shell): ViewElement {
 }
 
 function categoryLinks(shell: Shell): ViewElement | null {
-  const { query, messages, categories } = shell;
-  if (categories.length === 0) return null;
-  const all = pickLink(
-    messages.allCategories,
-    linkTo(shell, { category: undefined }),
-    query.category === undefined,
-  );
-  const links = categories.map((category) =>
-    pickLink(nameCategory(category, shell), linkTo(shell, { category }), category === query.category),
-  );
-  return h("nav", { class: "categories", "aria-label": messages.category }, all, links);
+  const { query, messages, categories, kinds } = shell;
+  const names = Object.keys(kinds).filter((name) => isListed(name, shell));
+  if (categories.length + names.length === 0) return null;
+  const { region, window, lang } = query;
+  const link = (name: string, choice: Partial<PageQuery>) =>
+    pickLink(name, pageUrl({ region, window, ...choice, lang }), listName(query) === listName(choice));
+  const ofKinds = names.map((name) => link(nameKind(name, messages), Object.fromEntries([name.split("=")])));
+  const ofCategories = categories.map((category) => link(nameCategory(category, shell), { category }));
+  const all = link(messages.allCategories, {});
+  return h("nav", { class: "categories", "aria-label": messages.category }, all, ofKinds, ofCategories);
+}
+
+/** Whether a page's region has a list by a kind, such as `live=now`. */
+function isListed(name: string, { kinds, query }: Pick<Shell, "kinds" | "query">): boolean {
+  return kinds[name]?.includes(query.region) ?? false;
+}
+
+function nameKind(name: string, { kids, live, short, long }: PageMessages): string {
+  const names: Record<string, string> = { "audience=kids": kids, "duration=long": long, "live=now": live };
+  return names[name] ?? short;
 }
 
 /** What the site calls a category in a language of the page, else what we do. */
@@ -342,7 +373,11 @@ function pickLink(name: string, href: string, isCurrent: boolean): ViewElement {
 /** The title of a page, for the tab; with how far it looks ahead, of a feed: a reader may have several of a region. */
 export function titleOf(shell: Pick<Shell, "messages" | "formats" | "query" | "site">, ahead = ""): string {
   const { messages, formats, query, site } = shell;
-  const named = query.category && nameCategory(query.category, shell);
+  const by = kindOf(query);
+  const named =
+    by === null
+      ? query.category && nameCategory(query.category, shell)
+      : nameKind(`${by.kind}=${by.value}`, messages);
   const category = named === undefined ? "" : ` · ${named}`;
   const name = site === undefined ? "" : ` – ${site.name}`;
   return `${messages.trending}: ${formats.regionName(query.region)}${category}${ahead}${name}`;
@@ -403,8 +438,9 @@ function footView(shell: Shell): ViewElement {
       "p",
       { class: "links" },
       h("a", { href: `${paths.aboutPage}#${shell.language}` }, messages.howMade),
-      h("a", { href: feedUrlOf(shell, "atom"), type: "application/atom+xml" }, `${messages.feed} (Atom)`),
-      h("a", { href: feedUrlOf(shell, "json"), type: "application/feed+json" }, `${messages.feed} (JSON)`),
+      feedsOf(shell.query).map(({ href, type, name }) =>
+        h("a", { href, type }, `${messages.feed} (${name})`),
+      ),
       h("a", { href: paths.docs }, "API"),
       siteParts.links(shell.site ?? {}, messages),
     ),
@@ -414,9 +450,13 @@ function footView(shell: Shell): ViewElement {
   );
 }
 
-/** The feed of a page's list. */
-function feedUrlOf({ query }: Pick<Shell, "query">, form: FeedForm): string {
-  return feedUrl({ ...query, form });
+/** The feeds of a page's list; one by kind has none. */
+function feedsOf(query: PageQuery): { href: string; type: string; name: string }[] {
+  if (kindOf(query) !== null) return [];
+  return [
+    { href: feedUrl({ ...query, form: "atom" }), type: "application/atom+xml", name: "Atom" },
+    { href: feedUrl({ ...query, form: "json" }), type: "application/feed+json", name: "JSON" },
+  ];
 }
 
 function languageLinks({ query, language, messages }: Shell): ViewElement {
@@ -490,8 +530,7 @@ function embedHeadView(page: Page): ViewElement {
 }
 
 function embedBodyView(page: Page): ViewElement {
-  const { assets, list, language, messages, query, sendsViews, site, thumbHosts } = page;
-  const { region, window, category } = query;
+  const { assets, list, messages, query, sendsViews, site, thumbHosts } = page;
   const hosts = thumbHosts.join(" ");
   return h(
     "body",
@@ -503,7 +542,8 @@ function embedBodyView(page: Page): ViewElement {
       h(
         "trendvault-list",
         {
-          ...{ region, window, category, lang: language, limit: listLengths.defaultPage, fields: "chart" },
+          ...listAttributes(page),
+          ...{ limit: listLengths.defaultPage, fields: "chart" },
           ...{ "thumb-hosts": hosts, views: sendsViews, "report-url": site?.report_url },
         },
         h(

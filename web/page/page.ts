@@ -1,4 +1,4 @@
-import { defaultWindow } from "@trendvault/contract/lists";
+import { defaultWindow, kindOf } from "@trendvault/contract/lists";
 import { type PageLanguage, type PageQuery, pageLanguageOf, pageUrl } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
 import { regions, useRegions } from "@trendvault/contract/regions";
@@ -48,9 +48,8 @@ class LivePage {
 
   async start(): Promise<void> {
     history.scrollRestoration = "manual"; // further ranks have to be there first
-    const region = this.#list.getAttribute("region") ?? "";
     useRegionsOf(this.#data);
-    this.#shell = await readShell(readQuery(new URL(location.href), region), this.#data);
+    this.#shell = await readShell(this.#queryOf(new URL(location.href)), this.#data);
     this.#shown = this.#shell;
     this.#listen();
     this.#page.showAge(this.#shell);
@@ -98,13 +97,15 @@ class LivePage {
 
   #onChoice(form: HTMLFormElement): void {
     const search = new URLSearchParams(new FormData(form) as unknown as Record<string, string>);
+    const by = this.#shell && kindOf(this.#shell.query);
+    if (by) search.set(by.kind, by.value); // as far as that region has such a list
     void this.#go(new URL(`/?${search}`, location.href), { isNew: true });
   }
 
   /** Shows the page of a URL. When its list cannot be read, the page stays as it was. */
   async #go(url: URL, { isNew }: { isNew: boolean }): Promise<void> {
     if (isNew) this.#keepPlace();
-    const language = pageLanguageOf(readQuery(url, this.#list.getAttribute("region") ?? ""));
+    const language = pageLanguageOf(this.#queryOf(url));
     if (this.#data.words?.[language] === null) return location.assign(url); // its words come with it
     const turn = ++this.#turn;
     this.#isSettled = false;
@@ -118,7 +119,7 @@ class LivePage {
 
   /** @returns whether the list of the URL is shown */
   async #replaceList(url: URL, { isNew, turn }: { isNew: boolean; turn: number }): Promise<boolean> {
-    const query = readQuery(url, this.#list.getAttribute("region") ?? "");
+    const query = this.#queryOf(url);
     const shell = await readShell(query, this.#data).catch(() => null);
     if (turn !== this.#turn || shell === null) return false;
     this.#use(shell);
@@ -166,7 +167,11 @@ class LivePage {
 
   #isShown(url: URL): boolean {
     const { query } = this.#shell ?? {};
-    return query !== undefined && pageUrl(readQuery(url, query.region)) === pageUrl(query);
+    return query !== undefined && pageUrl(this.#queryOf(url)) === pageUrl(query);
+  }
+
+  #queryOf(url: URL): PageQuery {
+    return readQuery(url, { region: this.#list.getAttribute("region") ?? "", kinds: this.#data.kinds });
   }
 
   #use(shell: Shell): void {
@@ -174,9 +179,8 @@ class LivePage {
     this.#setAttributes(shell);
   }
 
-  #setAttributes({ query: { region, window, category }, language }: Shell): void {
-    const given = { region, window, category, lang: language };
-    for (const [name, value] of Object.entries(given)) {
+  #setAttributes(shell: Shell): void {
+    for (const [name, value] of Object.entries(pageParts.attributes(shell))) {
       if (value === undefined) this.#list.removeAttribute(name);
       else this.#list.setAttribute(name, value);
     }
@@ -269,12 +273,16 @@ function useRegionsOf({ languages, words }: PageData): void {
 }
 
 /** What a page's URL names. `region` is the one of the page that is shown, for a URL without one. */
-function readQuery({ searchParams }: URL, region: string): PageQuery {
+function readQuery({ searchParams }: URL, shown: { region: string } & Pick<PageData, "kinds">): PageQuery {
   const value = (name: string) => searchParams.get(name) ?? undefined;
+  const region = value("region")?.toUpperCase() ?? shown.region;
+  const listed = (name: string) =>
+    shown.kinds[`${name}=${value(name)}`]?.includes(region) ? value(name) : undefined;
   return {
-    region: value("region")?.toUpperCase() ?? region,
+    region,
     window: value("window") ?? defaultWindow,
     category: value("category"),
+    ...{ audience: listed("audience"), live: listed("live"), duration: listed("duration") },
     lang: value("lang"),
   };
 }

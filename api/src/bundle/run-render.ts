@@ -500,7 +500,7 @@ function* listsOf({ regions, choices }: Inventory): Generator<List> {
   }
 }
 
-/** Each page of a list in every shape; those of people have the default length, and are not by kind. */
+/** Each page of a list in every shape; those of people have the default length, and are not by language. */
 function* listDocuments(renderer: DocumentRenderer, list: List): Related {
   yield* documents(renderer, exportsOf(list));
   for (const limit of bundledLimits) {
@@ -512,8 +512,9 @@ function* listDocuments(renderer: DocumentRenderer, list: List): Related {
         renderer,
         fieldSets.map((fields) => trendingUrl({ ...query, fields })),
       );
-      if (kindOf(list) === null)
-        yield* documents(renderer, limit === listLengths.defaultPage ? pagesOf(query) : feedsOf(query));
+      if (list.language === undefined && limit === listLengths.defaultPage)
+        yield* documents(renderer, pagesOf(query));
+      else if (kindOf(list) === null) yield* documents(renderer, feedsOf(query));
       cursor = cursorOf(page);
       isLast = cursor === undefined;
     }
@@ -526,7 +527,7 @@ function cursorOf({ next }: Rendered): string | undefined {
 
 /** In the main language of the region; a list's first page over all categories in the others, too. */
 function pagesOf(query: TrendingQuery): string[] {
-  const isFirst = query.category === undefined && query.cursor === undefined;
+  const isFirst = listName(query) === "" && query.cursor === undefined;
   const others = allPageLanguages().filter((lang) => isFirst && lang !== mainLanguage(query.region));
   const embedded = query.cursor === undefined ? [pageUrl(query, paths.embed)] : [];
   const all = [query, ...others.map((lang) => ({ ...query, lang }))];

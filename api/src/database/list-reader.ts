@@ -170,6 +170,7 @@ function isDeleted(id: number): DatabaseUnreadable {
 export class ListedChoices {
   readonly categories = new Set<string>();
   readonly #choices = new Map<string, Map<string, ListChoice>>();
+  #regionsByKind: Record<string, string> | undefined;
 
   /** `name` is a list's name (contract/lists.ts). */
   add(region: string, name: string): void {
@@ -187,6 +188,23 @@ export class ListedChoices {
   /** What has a list by its kind in a region. */
   kindsIn(region: string): ListChoice[] {
     return this.#choicesIn(region).filter((choice) => kindOf(choice) !== null);
+  }
+
+  /** Where a page has a list by its kind: codes of regions, by a parameter such as `live=now`. */
+  get regionsByKind(): Record<string, string> {
+    this.#regionsByKind ??= this.#findRegionsByKind();
+    return this.#regionsByKind;
+  }
+
+  #findRegionsByKind(): Record<string, string> {
+    const found: Record<string, string> = {};
+    for (const region of [...this.#choices.keys()].sort()) {
+      for (const [kind, value] of this.kindsIn(region).flatMap(Object.entries)) {
+        const name = `${kind}=${value}`;
+        if (kind !== "language") found[name] = name in found ? `${found[name]} ${region}` : region;
+      }
+    }
+    return found;
   }
 
   /** The same of one kind: languages, for example. */

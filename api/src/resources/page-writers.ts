@@ -38,6 +38,7 @@ type Input = {
   query: PageQuery;
   json: string;
   categories: readonly string[];
+  kinds: Readonly<Record<string, string>>;
   assets: Assets;
   thumbHosts: readonly string[];
   policy: string;

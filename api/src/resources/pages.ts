@@ -103,7 +103,8 @@ function readPage(
   const { lang: _, ...list } = query;
   const content = readTrending({ ...list, fields: "chart" }, generation, sources);
   if (content instanceof Refusal) return restartAtPage(content, query);
-  const categories = namedCategories(sources.lists.choicesOf(generation).categories, query.category);
+  const { categories: all, regionsByKind: kinds } = sources.lists.choicesOf(generation);
+  const categories = namedCategories(all, query.category);
   const ranking = generation.regions.get(query.region)?.id ?? generation.id;
   const made = sourcesOf(sources.lists.readMetadata(generation, ranking));
   const sendsViews = made.some(({ kind }) => kind === "edge"); // whose impressions the region's writer pulls
@@ -113,7 +114,7 @@ function readPage(
   const body = { contentType: htmlContentType, next: null, endsAt: content.endsAt, fields };
   return new TokenContent(content.list, body, () => {
     const json = new TextDecoder().decode(content.render("").bytes);
-    const page = { query, categories, sendsViews, json, assets: assets.paths, thumbHosts, policy };
+    const page = { query, categories, kinds, sendsViews, json, assets: assets.paths, thumbHosts, policy };
     return pageWriters().writeHtmlPage(page, { isEmbedded: isEmbedUrl(url) });
   });
 }

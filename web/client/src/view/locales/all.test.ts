@@ -66,6 +66,7 @@ test("every language has the arguments of each English message, and its words fo
       const words = allMessages[language][name as keyof typeof english];
       expect(argumentsOf(words), `${language} ${name}`).toEqual(argumentsOf(message));
     }
+    if (language === "en") continue; // sources name them in English
     for (const category of categories) expect(allMessages[language].categories[category ?? ""]).toBeString();
   }
 });
