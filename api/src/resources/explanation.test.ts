@@ -27,6 +27,18 @@ test.each([
   expect(firstSentence({ score_unit }, { visitors })).toContain(words);
 });
 
+test.each(["views", "clicks"] as const)(
+  "that growth slows with age is said where %s rank by it, of what is not listed, too",
+  (unit) => {
+    const last = { last_rank: 500, last_score: 9.5 };
+    const absence = { reason: "score" as const, score: 7, score_unit: unit, impressions: 120, ...last };
+    const [, ofPlace] = explanationSentences({ ...example, place: { ...place, score_unit: unit }, visitors });
+    const [, ofAbsence] = explanationSentences({ ...example, place: null, absence, visitors });
+    expect(ofAbsence).toBe(ofPlace);
+    expect(String(ofPlace).endsWith("and growth slows with age.")).toBe(unit === "views");
+  },
+);
+
 test("a place says what it is expected to bring where that is known, and that it was not earned", () => {
   const words = "this place is expected to bring 12.5 clicks in that time.";
   expect(firstSentence({ expected_views: 12.5 })).toEndWith(words);

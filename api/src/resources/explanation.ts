@@ -261,12 +261,13 @@ function impressionsText(impressions: number): string {
   return `${number(impressions)} impression${impressions === 1 ? "" : "s"}`;
 }
 
-function countsSentence({ counts, forecast, place, generated_at }: Facts): string {
+function countsSentence({ counts, forecast, place, absence, generated_at }: Facts): string {
   const age = forecast === null ? "" : ageText(forecast, generated_at);
   if (counts === null) return `Nobody has counted its views there${age && `; it is ${age}`}.`;
   const { views, counted_at, views_per_hour } = counts;
   const growth = `gaining ${number(views_per_hour)} an hour`;
-  return `It had ${number(views)} views when they were counted on ${timeText(counted_at)}, ${growth}${age && `; it is ${age}${place?.score_unit === "clicks" ? "" : ", and growth slows with age"}`}.`;
+  const isByClicks = (place ?? absence)?.score_unit === "clicks"; // then its age slows nothing
+  return `It had ${number(views)} views when they were counted on ${timeText(counted_at)}, ${growth}${age && `; it is ${age}${isByClicks ? "" : ", and growth slows with age"}`}.`;
 }
 
 function ageText({ age_starts_at, is_age_assumed }: NonNullable<Facts["forecast"]>, now: string): string {
