@@ -96,6 +96,9 @@ const videoExample: Video = {
   duration_seconds: 612,
   thumbs,
   url,
+  tags: ["lighthouse", "sea"],
+  licence: "CC-BY-4.0",
+  titles: { de: "Wie ein Leuchtturm funktioniert" },
   generation: 4711,
   generated_at: "2026-11-21T10:00:00Z",
   trending: [

@@ -130,11 +130,15 @@ const drawOfField: Record<string, () => unknown> = {
   made_for_kids: () => random.pick([true, false]),
   live: () => random.pick([false, true, "scheduled", "now", "recorded", "soon"]),
   live_until: drawTime,
+  tags: () =>
+    random.pick([[], {}, [drawText()], [drawText(), drawText(), 1], Array(random.pick([30, 31])).fill("a")]),
+  licence: drawText,
+  titles: () => ({ [String(drawName())]: random.pick([drawText(), drawText(), null, 1]) }),
   countries: () => ({ [random.pick(["allowed", "excluded", "denied"])]: drawList() }),
   thumb_base: drawAddress,
   url: drawAddress,
   regions: drawList,
-  unset: () => random.pick([[], ["url"], ["live_until", "mature"], ["title"], ["url", 1], { a: "url" }]),
+  unset: () => random.pick([[], ["url"], ["live_until", "titles"], ["title"], ["url", 1], { a: "url" }]),
   removed: () => random.pick([true, false]),
   complete: () => random.pick([true, false]),
   title: drawText,
@@ -177,7 +181,9 @@ const characters = [
 
 function drawText(): string {
   if (random.below(3) === 0) return `a${random.pick(characters)}b`;
-  const length = random.pick([1, 1, 2, 3, 5, 59, 60, 61, 199, 200, 201, 299, 300, 301, 499, 500, 501]);
+  const length = random.pick([
+    1, 1, 2, 3, 5, 59, 60, 61, 100, 101, 199, 200, 201, 299, 300, 301, 499, 500, 501,
+  ]);
   const alphabet = random.pick([characters, ["a"], ["\u{1f3ac}"], [" ", "\u00a0", "\u200b"]]);
   return Array.from({ length }, () => random.pick(alphabet)).join("");
 }

@@ -217,6 +217,9 @@ const Video = z
       .enum(["scheduled", "now", "recorded"])
       .optional()
       .meta({ description: "Only of what is on air, will be, or was and is a recording" }),
+    tags: z.array(z.string()).optional(),
+    licence: z.string().optional().meta({ description: "An SPDX id or a name" }),
+    titles: z.record(z.string(), z.string()).optional().meta({ description: "By language (BCP 47)" }),
     generation,
     generated_at: time,
     trending: z

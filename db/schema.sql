@@ -98,7 +98,7 @@ CREATE TABLE trending (
   views INTEGER NOT NULL CHECK (views >= 0),
   views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0),
   previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0),
-  previous_rank INTEGER CHECK (previous_rank >= 1), expected_views REAL CHECK (expected_views >= 0), placed TEXT CHECK (json_valid(placed)), placed_until INTEGER, -- about an hour before; null when it was not in the list, or nothing is known
+  previous_rank INTEGER CHECK (previous_rank >= 1), expected_views REAL CHECK (expected_views >= 0), placed TEXT CHECK (json_valid(placed)), placed_until INTEGER, title_in_region TEXT, -- about an hour before; null when it was not in the list, or nothing is known
   PRIMARY KEY (generation, region, window, category, rank)
 ) STRICT, WITHOUT ROWID;
 
@@ -456,3 +456,12 @@ CREATE TABLE placed_ranks (
 CREATE INDEX videos_by_live_end ON videos (live_until) WHERE live_until IS NOT NULL;
 
 CREATE INDEX videos_for_kids ON videos (id) WHERE made_for_kids = 1;
+
+CREATE TABLE details (
+  video_id TEXT NOT NULL PRIMARY KEY REFERENCES videos (id) ON DELETE CASCADE,
+  tags TEXT CHECK (json_valid(tags)), -- JSON: a list
+  licence TEXT CHECK (length(licence) BETWEEN 1 AND 100), -- an SPDX id or a name
+  titles TEXT CHECK (json_valid(titles)) -- JSON: by BCP 47 language
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX details_with_titles ON details (video_id) WHERE titles IS NOT NULL;

@@ -28,6 +28,7 @@ export type VideoSeed = {
   category?: string | null;
   url?: string;
   previousRank?: number;
+  titleInRegion?: string;
 };
 
 export type ListSeed = {
@@ -198,7 +199,7 @@ export class DatabaseBuilder {
       const values = [
         ...[generation, region, window, category, index + 1, id, score],
         ...[5000 + index, score / 24, index % 2 === 0 ? score / 48 : null],
-        ...[video.previousRank ?? null, score / 100, null, null],
+        ...[video.previousRank ?? null, score / 100, null, null, video.titleInRegion ?? null],
       ].slice(0, columns);
       this.database.run(`INSERT INTO trending VALUES (${values.map(() => "?")})`, values);
     }

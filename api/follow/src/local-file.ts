@@ -370,7 +370,8 @@ function merge(database: Database, addition: Addition): void {
   try {
     database.transaction(() => {
       for (const table of generationTables) addGeneration(database, table, addition.generation);
-      for (const table of ["regions", "videos", "velocity", "hourly_views"])
+      // Details before the videos: an older generation has some for those only that are new.
+      for (const table of ["regions", "details", "videos", "velocity", "hourly_views"])
         upsert(database, table, addition);
     })();
   } finally {
@@ -399,6 +400,7 @@ function deleteUnlisted(database: Database): void {
   database.run(`DELETE FROM gone WHERE EXISTS (SELECT 1 FROM
     (SELECT id FROM main.generations ORDER BY id DESC) AS kept CROSS JOIN main.trending INDEXED BY trending_by_video
     WHERE trending.generation = kept.id AND trending.video_id = gone.video_id)`);
+  database.run("DELETE FROM main.details WHERE video_id IN (SELECT video_id FROM gone)");
   database.run("DELETE FROM main.videos WHERE id IN (SELECT video_id FROM gone)");
   for (const table of ["velocity", "hourly_views"])
     database.run(`DELETE FROM main.${table} WHERE (region, video_id) IN
@@ -421,11 +423,16 @@ function upsert(database: Database, table: string, { isNewest, fresherGeneration
   const names = columns.map(({ name }) => name);
   const keys = columns.filter(({ pk }) => pk > 0).map(({ name }) => name);
   const values = names.filter((name) => !keys.includes(name));
-  const isWanted =
-    table === "videos" && fresherGenerations.length > 0
-      ? `NOT EXISTS (SELECT 1 FROM main.trending AS t INDEXED BY trending_by_video
-          WHERE t.generation IN (${fresherGenerations.map(Number)}) AND t.video_id = added.videos.id)`
-      : "true";
+  const isOfVideo = table === "videos" || table === "details";
+  const isFresher = (id: string) => `EXISTS (SELECT 1 FROM main.trending AS t INDEXED BY trending_by_video
+    WHERE t.generation IN (${fresherGenerations.map(Number)}) AND t.video_id = ${id})`;
+  const isWanted = [
+    isOfVideo && fresherGenerations.length > 0 ? `NOT ${isFresher(keys.join())}` : "true",
+    table === "details" && !isNewest ? "video_id NOT IN (SELECT id FROM main.videos)" : "true",
+  ].join(" AND ");
+  if (table === "details" && isNewest)
+    database.run(`DELETE FROM main.details WHERE NOT ${isFresher("details.video_id")} AND video_id IN
+      (SELECT id FROM added.videos EXCEPT SELECT video_id FROM added.details)`);
   const replacement = `UPDATE SET ${values.map((name) => `${name} = excluded.${name}`)}
     WHERE (${values}) IS NOT (${values.map((name) => `excluded.${name}`)})`;
   database.run(`INSERT INTO main.${table} (${names}) SELECT ${names} FROM added.${table} WHERE ${isWanted}

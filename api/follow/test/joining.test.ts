@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { videos } from "@trendvault/kit/database";
+import { type DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { until } from "@trendvault/kit/machine";
 import { OriginProcess } from "@trendvault/kit/origin-process";
 import { testStoreName } from "@trendvault/kit/signers";
@@ -43,15 +43,19 @@ function start(parts = ["gb", "de"], folder?: string): TestFollower {
   return follower;
 }
 
+/** Of the newest one nothing more is said than its title. */
+const prepare = ({ database }: DatabaseBuilder) =>
+  database.run(`INSERT INTO details (video_id, tags) SELECT id, json_array(title) FROM videos
+    WHERE id = 'shared' AND title <> 'newest'`);
 const publishBritain = (title: string, signedAt = Date.now()) =>
   britain.publish({
     lists: [{ region: "GB", videos: [{ id: "shared", title }, ...videos(3, "gb")] }],
-    signedAt,
+    ...{ signedAt, prepare },
   });
 const publishGermany = (title: string, signedAt = Date.now()) =>
   germany.publish({
     lists: [{ region: "DE", videos: [{ id: "shared", title }, ...videos(3, "de")] }],
-    signedAt,
+    ...{ signedAt, prepare },
   });
 
 test("the generations of two stores are in one file, and an origin serves both", async () => {
@@ -88,6 +92,7 @@ test("a store that has nothing new keeps its newest generation, however many the
 
 test("of a video in both, the description of the store that published last is shown, in whatever order they are read", async () => {
   const now = Date.now();
+  const described = "SELECT title, tags FROM videos LEFT JOIN details ON video_id = id WHERE id = 'shared'";
   await publishBritain("newer", now - 1000);
   await publishGermany("older", now - 60_000);
   for (const order of [
@@ -96,12 +101,12 @@ test("of a video in both, the description of the store that published last is sh
   ]) {
     const follower = start();
     for (const which of order) await follower.poll(which);
-    expect(follower.query("SELECT title FROM videos WHERE id = 'shared'")).toEqual([{ title: "newer" }]);
+    expect(follower.query(described)).toEqual([{ title: "newer", tags: '["newer"]' }]);
   }
   await publishGermany("newest", now);
   const [follower] = followers as [TestFollower];
   await follower.poll();
-  expect(follower.query("SELECT title FROM videos WHERE id = 'shared'")).toEqual([{ title: "newest" }]);
+  expect(follower.query(described)).toEqual([{ title: "newest", tags: null }]);
 });
 
 test("what one store takes down is down in both, until it is allowed again", async () => {

@@ -249,6 +249,8 @@ type IsHidden = {
     isOver(parameter: string, list: string): string;
   };
   isForKids(): string;
+  /** What lists do not need: JSON, by column of `details`. */
+  details(): string;
   /** Of the row of `trending`, the same: an editor placed the video, and that is over. */
   placed: { isOver(at: string): string; column(name: "placed" | "placed_until"): string };
 };
@@ -261,6 +263,7 @@ function findHidden(database: Database): IsHidden {
   const canPlace = findColumn(database, "trending", "placed");
   const canBeLive = findColumn(database, "videos", "live");
   const canBeForKids = findColumn(database, "videos", "made_for_kids");
+  const hasDetails = findColumn(database, "details", "tags");
   return {
     placed: {
       isOver: (at) => (canPlace() ? `ifnull(trending.placed_until <= ${at}, 0)` : `${at} < 0`),
@@ -277,10 +280,14 @@ function findHidden(database: Database): IsHidden {
           : `${at} < 0`,
     },
     isForKids: () => (canBeForKids() ? "videos.made_for_kids" : "NULL"),
+    details: () => (hasDetails() ? detailsSql : "NULL"),
   };
 }
 
 const onAir = listName({ live: "now" });
+
+const detailsSql = `(SELECT json_object('tags', json(tags), 'licence', licence, 'titles', json(titles))
+    FROM details WHERE video_id = videos.id)`;
 
 function isRestrictedSql(at: string): string {
   return `videos.held_because IS NOT NULL OR ifnull(videos.available_from > ${at}, 0)
@@ -301,6 +308,7 @@ type VideoRow = {
   made_for_kids: 1 | null;
   available_until: number | null;
   live: Video["live"] | null;
+  details: string | null;
 };
 
 /** A rank in a list, whose name (contract/lists.ts) is in `category`. */
@@ -327,7 +335,7 @@ const videoSql = (
   isHidden: IsHidden,
 ) => `SELECT id, title, channel, category, language, published_at, duration_seconds, thumb_base, url,
     ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until,
-    ${isHidden.live.at("?2")} AS live, ${isHidden.isForKids()} AS made_for_kids
+    ${isHidden.live.at("?2")} AS live, ${isHidden.isForKids()} AS made_for_kids, ${isHidden.details()} AS details
   FROM videos WHERE id = ?1 AND NOT (${isHidden.at("?2")})`;
 
 // Left to itself, SQLite reads the whole generation, because the primary key has the order that is asked for, too.

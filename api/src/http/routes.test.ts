@@ -217,6 +217,25 @@ describe("shapes of a page", () => {
     expect(schemas.Video.parse(await ask("/api/videos/own")).url).toBe(own);
   });
 
+  test("a video says its tags, its licence and all its titles, those that it has, and lists do not", async () => {
+    builder.publish([{ region: "DE", videos: videos(3) }]);
+    const ask = await open();
+    const before = JSON.stringify((await ask("/api/trending?region=DE")).items);
+    const [tags, titles] = [["a", "b"], { fr: "Un titre" }];
+    const add = (id: string, ...values: (string | null)[]) =>
+      builder.database.run("INSERT INTO details VALUES (?, ?, ?, ?)", [id, ...values]);
+    add("video1", JSON.stringify(tags), "CC0-1.0", JSON.stringify(titles));
+    add("video2", null, "CC BY", null);
+    const details = async (id: string) => {
+      const { tags, licence, titles } = schemas.Video.parse(await ask(`/api/videos/${id}`));
+      return { tags, licence, titles };
+    };
+    expect(await details("video1")).toEqual({ tags, licence: "CC0-1.0", titles });
+    expect(await details("video2")).toStrictEqual({ tags: undefined, licence: "CC BY", titles: undefined });
+    expect(Object.keys(await ask("/api/videos/video3"))).not.toContain("tags");
+    expect(JSON.stringify((await ask("/api/trending?region=DE")).items)).toBe(before);
+  });
+
   test("a chart has the views gained in the hours before, of each video and region", async () => {
     const hour = 1_795_171_200 / 3600; // when the list was made: 40 minutes later
     builder.publish([{ region: "DE", videos: videos(2) }]);

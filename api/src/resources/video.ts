@@ -31,7 +31,7 @@ function describe(
   generation: Generation,
   linkOf: PageSources["linkOf"],
 ): Video {
-  const { thumb_base, url, countries, made_for_kids, live, available_until: _, ...fields } = video;
+  const { thumb_base, url, countries, made_for_kids, live, details, available_until: _, ...fields } = video;
   return {
     ...fields,
     published_at: formatTimeOrNull(video.published_at),
@@ -39,6 +39,7 @@ function describe(
     url: linkOf(video.id, url),
     ...marksOf({ countries, made_for_kids }),
     ...(live !== null && { live }),
+    ...(details !== null && describeDetails(details)),
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
     trending: places.flatMap(describePlace),
@@ -50,6 +51,10 @@ function describe(
       })),
     })),
   };
+}
+
+function describeDetails(details: string): Pick<Video, "tags" | "licence" | "titles"> {
+  return Object.fromEntries(Object.entries(JSON.parse(details)).filter(([, value]) => value !== null));
 }
 
 /** Nothing for a list by kind: whoever does not know those would take it for the one over all categories. */

@@ -325,7 +325,7 @@ final readonly class IngestStep
                 'seconds' => round($result['seconds'], 3),
             ],
         );
-        $ignored = array_intersect_key($result['held'], array_flip(ObservationParser::LIVE));
+        $ignored = array_diff_key($result['held'], array_flip(ObservationParser::RESTRICTING));
         foreach (
             [
                 ['videos_held', 'but hold their videos back', array_diff_key($result['held'], $ignored)],

@@ -55,15 +55,24 @@ final class ObservationStore
     SQL;
 
     private const array NEEDED_OF_VIDEO = ['title', 'channel', 'thumb_base'];
-    private const string DESCRIPTION = 'title, channel, thumb_base, category, language, published_at, duration_seconds, url, described_by';
+    private const string COLUMNS = 'title, channel, thumb_base, category, language, published_at, duration_seconds, url';
+    /** In the order in which describe() has them. */
+    private const string DESCRIPTION = self::COLUMNS . ', tags, licence, titles, described_by';
+    private const string JOIN_DETAILS = ' LEFT JOIN details ON details.video_id = v.id';
+    private const string SAVE_DETAILS = <<<'SQL'
+    INSERT INTO details (video_id, tags, licence, titles) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET tags = excluded.tags, licence = excluded.licence, titles = excluded.titles
+    SQL;
+    private const string DELETE_DETAILS = 'DELETE FROM details WHERE video_id = ?';
     /** So that the next line about it is compared, also where it repeats what its source said before. */
     private const string COMPARE_AGAIN = 'UPDATE velocity SET description_hash = 0 WHERE video_id = ?';
-    private const string FIND_VIDEO = 'SELECT ' . self::DESCRIPTION . ' FROM videos WHERE id = ?';
+    private const string FIND_VIDEO =
+        'SELECT ' . self::DESCRIPTION . ' FROM videos AS v' . self::JOIN_DETAILS . ' WHERE v.id = ?';
     private const string SAVE_VIDEO =
         'INSERT INTO videos (' .
-        self::DESCRIPTION .
+        self::COLUMNS .
         <<<'SQL'
-        , id, first_seen_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        , described_by, id, first_seen_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET title = excluded.title, channel = excluded.channel, thumb_base = excluded.thumb_base,
           category = excluded.category, language = excluded.language, published_at = excluded.published_at,
           duration_seconds = excluded.duration_seconds, url = excluded.url, described_by = excluded.described_by
@@ -72,7 +81,8 @@ final class ObservationStore
     private const string FIND_ANNOUNCED =
         "SELECT v.id, (SELECT group_concat(region || source || ',', '') FROM catalogue WHERE video_id = v.id AND source IN (0, ?2)) AS regions, " .
         self::DESCRIPTION .
-        ' FROM json_each(?1) AS key CROSS JOIN videos AS v ON v.id = key.value';
+        ' FROM json_each(?1) AS key CROSS JOIN videos AS v ON v.id = key.value' .
+        self::JOIN_DETAILS;
     private const string SAVE_CATALOGUE = <<<'SQL'
     INSERT INTO catalogue (region, video_id, source, announced_at, reading) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET announced_at = max(announced_at, excluded.announced_at), reading = excluded.reading
@@ -467,7 +477,7 @@ final class ObservationStore
     /**
      * A field that is null keeps its stored value, unless it is taken back.
      *
-     * @param array<string, string|int|null> $description columns of videos
+     * @param array<string, string|int|null> $description columns of videos and details
      * @param list<string> $unset columns that are taken back
      * @param ?array<string, int|string|null> $known the video before: those columns and the source that describes it
      * @return array<string, int|string|null> the video from now on
@@ -494,13 +504,31 @@ final class ObservationStore
         }
         $new['described_by'] = $says ? $this->describer() : $known['described_by'] ?? null;
         if ($new !== $known) {
-            $this->database->run(self::SAVE_VIDEO, [...array_values($new), $id, $this->now]);
+            $this->save($id, $new, $known);
         }
         if (isset($known['described_by']) && $new['described_by'] !== $known['described_by']) {
             $this->database->run(self::COMPARE_AGAIN, [$id]);
         }
 
         return $new;
+    }
+
+    /**
+     * @param array<string, int|string|null> $new
+     * @param ?array<string, int|string|null> $known
+     */
+    private function save(string $id, array $new, ?array $known): void
+    {
+        $columns = array_diff_key($new, ObservationParser::DETAILS);
+        if ($known === null || $columns !== array_diff_key($known, ObservationParser::DETAILS)) {
+            $this->database->run(self::SAVE_VIDEO, [...array_values($columns), $id, $this->now]);
+        }
+        $details = array_intersect_key($new, ObservationParser::DETAILS);
+        if (array_filter($details, is_string(...)) !== []) {
+            $this->database->run(self::SAVE_DETAILS, [$id, ...array_values($details)]);
+        } elseif ($known !== null) {
+            $this->database->run(self::DELETE_DETAILS, [$id]);
+        }
     }
 
     /** What videos.described_by says of this source. */

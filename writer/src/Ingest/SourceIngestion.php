@@ -55,7 +55,7 @@ final class SourceIngestion
     private array $nextCounts = [];
     /** @var array<string, int> as $rejections, of the next commit */
     private array $nextRejections = [];
-    /** @var array<string, int> its stored lines that hold their videos back, by the field that has a bad value */
+    /** @var array<string, int> its stored lines with a bad value, by field */
     private array $held = [];
     /** How many of its lines are about what was erased: they are as if they were not there. */
     private int $erased = 0;
@@ -85,7 +85,7 @@ final class SourceIngestion
      *   counts: array<string, int>, rejections: array<string, int>, held: array<string, int>, left: int, erased: int, report: ?string,
      *   seconds: float, failure: ?SourceFailure,
      * } the lines that were committed, also when the source failed later, by Outcome value and RejectionReason value; those
-     *   that hold their videos back, by field; how many videos left its catalogue; how many of its lines are about what was erased; the file that says why lines were rejected, null when none was
+     *   with a bad value, by field; how many videos left its catalogue; how many of its lines are about what was erased; the file that says why lines were rejected, null when none was
      * @throws WriterException when a signal stops the run
      */
     public function ingest(Source $source, Closure $progress, string $name = ObservationStore::BY_HAND): array
@@ -312,7 +312,8 @@ final class SourceIngestion
                 $outcome =
                     $one instanceof Observation ? $this->store->add($one) : $this->store->announce($one);
                 $this->count($outcome);
-                $bad = $outcome === Outcome::OtherRegion ? [] : array_keys($one->restrictions, null, true);
+                $said = $outcome === Outcome::OtherRegion ? [] : [...$one->restrictions, ...$one->details];
+                $bad = array_keys($said, null, true);
                 foreach ($bad as $field) {
                     $this->held[$field] = ($this->held[$field] ?? 0) + 1;
                 }

@@ -24,6 +24,8 @@ final readonly class ObservationParser
     public const array LIVE = ['live', 'live_until'];
     /** @var list<string> of these each source has its own say, see Restrictions */
     public const array SAID = [...self::RESTRICTING, ...self::LIVE];
+    /** Nor does one of these, columns of details. */
+    public const array DETAILS = ['tags' => null, 'licence' => null, 'titles' => null];
     /** @var list<string> what a line may take back */
     private const array OPTIONAL = [
         'category',
@@ -31,15 +33,25 @@ final readonly class ObservationParser
         'published_at',
         'duration_seconds',
         'url',
+        'tags',
+        'licence',
+        'titles',
         ...self::SAID,
     ];
     private const int MOST_COUNTRIES = 300;
+    private const int MOST_TAGS = 30;
+    private const int MOST_TITLES = 100;
+    /** Of a tag, and of a licence. */
+    private const int MOST_CHARACTERS = 100;
+    private const int MOST_TITLE_CHARACTERS = 300;
     /** The lists by kind are called like this, so that no category may be. */
     public const string LANGUAGE_LISTS = '#language:';
     private const int MAX_CHANNEL_CHARACTERS = 200;
     /** Characters that need no escaping in a path (RFC 3986, section 3.3), and no `. ~ :` in front; openapi.json has the same. */
     public const string ID = '/^[A-Za-z0-9_-][A-Za-z0-9_.~:-]{0,63}$/D';
 
+    /** Such that an erased name is found in what is stored. */
+    private const int AS_READ = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR;
     /** The largest integer that all JSON readers read exactly (RFC 8259, section 6). */
     private const int MAX_COUNT = 9_007_199_254_740_991;
     /** The bytes that may begin a character of FORBIDDEN: text without them needs no pattern. */
@@ -108,7 +120,7 @@ final readonly class ObservationParser
             views: $this->count($fields, 'views') ?? throw self::missing('views', 'the cumulative views'),
             likes: $this->count($fields, 'likes'),
             comments: $this->count($fields, 'comments'),
-            title: $this->text($fields, 'title', 300),
+            title: $this->text($fields, 'title', self::MOST_TITLE_CHARACTERS),
             channel: $this->text($fields, 'channel', 200),
             thumbBase: $this->thumbBase($fields),
             category: $this->category($fields),
@@ -118,6 +130,7 @@ final readonly class ObservationParser
             url: $this->url($fields),
             unset: isset($fields['unset']) ? self::unset($fields) : [],
             restrictions: $this->restrictions($fields),
+            details: self::details($fields),
         );
     }
 
@@ -127,11 +140,13 @@ final readonly class ObservationParser
      */
     private function announcement(array $fields): Announcement
     {
+        $details = self::details($fields);
+
         return new Announcement(
             videoId: $this->id($fields),
             regions: $this->regions($fields['regions']),
             description: [
-                'title' => $this->text($fields, 'title', 300),
+                'title' => $this->text($fields, 'title', self::MOST_TITLE_CHARACTERS),
                 'channel' => $this->text($fields, 'channel', 200),
                 'thumb_base' => $this->thumbBase($fields),
                 'category' => $this->category($fields),
@@ -139,9 +154,12 @@ final readonly class ObservationParser
                 'published_at' => $this->time($fields, 'published_at'),
                 'duration_seconds' => $this->count($fields, 'duration_seconds'),
                 'url' => $this->url($fields),
+                ...self::DETAILS,
+                ...$details,
             ],
             unset: isset($fields['unset']) ? self::unset($fields) : [],
             restrictions: $this->restrictions($fields),
+            details: $details,
         );
     }
 
@@ -196,6 +214,59 @@ final readonly class ObservationParser
             $countries === [] => false,
             default => ['excluded' => $countries],
         };
+    }
+
+    /**
+     * @param array<mixed> $fields
+     * @return array<string, ?string> by column of details; null for a bad value
+     */
+    private static function details(array $fields): array
+    {
+        $details = [];
+        foreach (array_intersect_key($fields, self::DETAILS) as $name => $value) {
+            $column = match (true) {
+                $value === null, $value === '' => '',
+                $value === [] && $name !== 'licence' => '',
+                $name === 'tags' => self::tags($value),
+                $name === 'titles' => self::titles($value),
+                default => self::isText($value, self::MOST_CHARACTERS) ? $value : null,
+            };
+            if ($column !== '') {
+                $details[$name] = $column;
+            }
+        }
+
+        return $details;
+    }
+
+    private static function tags(mixed $value): ?string
+    {
+        return is_array($value) &&
+            array_is_list($value) &&
+            count($value) <= self::MOST_TAGS &&
+            array_all($value, static fn(mixed $tag): bool => self::isText($tag, self::MOST_CHARACTERS))
+            ? json_encode(array_values(array_unique($value)), self::AS_READ)
+            : null;
+    }
+
+    /** @return ?string '' for none */
+    private static function titles(mixed $value): ?string
+    {
+        if (!is_array($value) || count($value) > self::MOST_TITLES) {
+            return null;
+        }
+        $titles = array_filter($value, static fn(mixed $title): bool => $title !== null);
+        $isRight =
+            array_all(array_keys($value), self::isLanguage(...)) &&
+            array_all(
+                $titles,
+                static fn(mixed $title): bool => self::isText($title, self::MOST_TITLE_CHARACTERS),
+            );
+        if (!$isRight) {
+            return null;
+        }
+
+        return $titles === [] ? '' : json_encode($titles, self::AS_READ);
     }
 
     /** Whole seconds, such that a fraction neither lets a video appear early nor stay long. */
@@ -413,12 +484,7 @@ final readonly class ObservationParser
     {
         $value = $fields[$name] ?? null;
 
-        return $value === null ||
-            (is_string($value) &&
-                self::fits($value, $most) &&
-                (strcspn($value, self::SUSPECT) === strlen($value) ||
-                    preg_match(self::FORBIDDEN, $value) === 0) &&
-                (($value >= '!' && $value < "\x7f") || preg_match(self::VISIBLE, $value) === 1))
+        return $value === null || self::isText($value, $most)
             ? $value
             : throw new RejectedLine(
                 RejectionReason::BadText,
@@ -437,7 +503,7 @@ final readonly class ObservationParser
             return null;
         }
 
-        return is_string($value) && strlen($value) <= 35 && preg_match(self::LANGUAGE, $value) === 1
+        return self::isLanguage($value)
             ? $value
             : throw new RejectedLine(
                 RejectionReason::BadLanguage,
@@ -487,6 +553,22 @@ final readonly class ObservationParser
             );
     }
 
+    /** @phpstan-assert-if-true string $value */
+    private static function isText(mixed $value, int $most): bool
+    {
+        return is_string($value) &&
+            self::fits($value, $most) &&
+            (strcspn($value, self::SUSPECT) === strlen($value) ||
+                preg_match(self::FORBIDDEN, $value) === 0) &&
+            (($value >= '!' && $value < "\x7f") || preg_match(self::VISIBLE, $value) === 1);
+    }
+
+    /** @phpstan-assert-if-true string $value */
+    private static function isLanguage(mixed $value): bool
+    {
+        return is_string($value) && strlen($value) <= 35 && preg_match(self::LANGUAGE, $value) === 1;
+    }
+
     /** Counts characters only when the number of bytes does not answer already. */
     private static function fits(string $text, int $mostCharacters): bool
     {
@@ -519,6 +601,8 @@ final readonly class Observation
         public array $unset = [],
         /** @var array<string, mixed> see Restrictions::say() */
         public array $restrictions = [],
+        /** @var array<string, ?string> by column of details; null for a bad value */
+        public array $details = [],
     ) {}
 
     /** Whether it has every field that a new video needs. */
@@ -527,7 +611,7 @@ final readonly class Observation
         return $this->title !== null && $this->channel !== null && $this->thumbBase !== null;
     }
 
-    /** @return array<string, string|int|null> the fields that describe the video, as columns of videos */
+    /** @return array<string, string|int|null> the fields that describe the video, as columns of videos and details */
     public function description(): array
     {
         return [
@@ -539,6 +623,8 @@ final readonly class Observation
             'published_at' => $this->publishedAt,
             'duration_seconds' => $this->durationSeconds,
             'url' => $this->url,
+            ...ObservationParser::DETAILS,
+            ...$this->details,
         ];
     }
 
@@ -549,8 +635,10 @@ final readonly class Observation
         if ($this->unset !== []) {
             $description .= "\n" . implode(',', $this->unset);
         }
-        if ($this->restrictions !== []) {
-            $description .= "\n" . json_encode($this->restrictions, JSON_THROW_ON_ERROR);
+        foreach ([$this->restrictions, $this->details] as $more) {
+            if ($more !== []) {
+                $description .= "\n" . json_encode($more, JSON_THROW_ON_ERROR);
+            }
         }
 
         return unpack('q', hash('xxh3', $description, true))[1];

@@ -12,9 +12,10 @@ final readonly class Announcement
 {
     /**
      * @param list<string> $regions of this writer; none when all are other writers'
-     * @param array<string, string|int|null> $description by column of videos; null for a field that the line does not have
+     * @param array<string, string|int|null> $description by column of videos and details; null for a field that the line does not have
      * @param list<string> $unset names of fields that are taken back
      * @param array<string, mixed> $restrictions see Restrictions::say()
+     * @param array<string, ?string> $details those of the description that the line has; null for a bad value
      */
     public function __construct(
         public string $videoId,
@@ -22,6 +23,7 @@ final readonly class Announcement
         public array $description,
         public array $unset = [],
         public array $restrictions = [],
+        public array $details = [],
     ) {}
 }
 

@@ -28,6 +28,10 @@ final class GenerationFile
         'regions' => 'SELECT * FROM main.regions ORDER BY code',
         'videos' =>
             'SELECT * FROM main.videos WHERE id IN (SELECT video_id FROM main.trending WHERE generation = ?1) ORDER BY id',
+        'details' => <<<'SQL'
+        SELECT * FROM main.details WHERE video_id IN (SELECT video_id FROM main.trending WHERE generation = ?1) ORDER BY video_id
+        SQL
+        ,
         'velocity' => <<<'SQL'
         SELECT * FROM main.velocity WHERE (video_id, region) IN (
           SELECT video_id, region FROM main.trending WHERE generation = ?1 GROUP BY video_id, region HAVING min(category) <> ''

@@ -303,6 +303,8 @@ final class EraseTest extends PublicationTestCase
                 'observed_at' => NdjsonLine::ago($age),
                 'views' => 1_000_000 - 100 * $age,
                 'available_until' => '2099-01-01T00:00:00Z',
+                'tags' => [self::CHANNEL],
+                'titles' => ['cy' => "A talk by Q number $number (Zoë Quixworthy)", 'en' => 'A talk by Q'],
             ];
         }
         $other = [

@@ -163,6 +163,7 @@ final class ObservationStoreTest extends TestCase
         yield 'category' => ['category', 'category', 'Music'];
         yield 'language' => ['language', 'language', 'pt-BR'];
         yield 'time of publication' => ['publishedAt', 'published_at', self::NOON - 7200];
+        yield 'licence' => ['details', 'licence', 'CC0-1.0'];
         yield 'duration' => ['durationSeconds', 'duration_seconds', 61];
     }
 
@@ -179,9 +180,20 @@ final class ObservationStoreTest extends TestCase
             'thumbBase' => 'https://thumbs.example/one',
         ];
         $this->add(new Observation('video-1', 'GB', self::NOON - 60, 900, ...$described));
-        $this->add(new Observation('video-1', 'GB', self::NOON, 1000, ...[...$described, $field => $value]));
+        $this->add(
+            new Observation(
+                'video-1',
+                'GB',
+                self::NOON,
+                1000,
+                ...[...$described, $field => $field === 'details' ? [$column => $value] : $value],
+            ),
+        );
 
-        self::assertSame($value, $this->database->value("SELECT $column FROM videos"));
+        self::assertSame(
+            $value,
+            $this->database->value("SELECT $column FROM videos LEFT JOIN details ON video_id = id"),
+        );
     }
 
     #[Test]

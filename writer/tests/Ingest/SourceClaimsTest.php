@@ -244,13 +244,15 @@ final class SourceClaimsTest extends TestCase
             0 => [],
             1 => ['title' => $this->pick(['T1', 'T2']), 'category' => null],
             2 => [
-                'unset' => $this->pick([['category'], ['url', 'category'], []]),
+                'unset' => $this->pick([['category'], ['url', 'licence'], ['titles'], []]),
+                'titles' => $this->pick([null, ['de' => 'D1'], ['de' => 'D2']]),
                 'category' => $this->pick([null, 'K']),
             ],
             default => [
                 ...self::DESCRIPTION,
                 'title' => $this->pick(['T1', 'T2', 'T3']),
                 'channel' => $this->pick(['C1', 'C2']),
+                'licence' => $this->pick([null, null, 'L1', 'L2']),
                 'url' => $this->pick([null, 'https://v.example/1', 'https://v.example/2']),
             ],
         };
@@ -274,7 +276,7 @@ final class SourceClaimsTest extends TestCase
         $videos = $removals = [];
         foreach (
             $this->database->rows(
-                'SELECT v.id, title, channel, category, url, s.name AS source FROM videos AS v LEFT JOIN sources AS s ON s.id = described_by ORDER BY v.id',
+                'SELECT v.id, title, channel, category, url, licence, titles, s.name AS source FROM videos AS v LEFT JOIN details ON video_id = v.id LEFT JOIN sources AS s ON s.id = described_by ORDER BY v.id',
             )
             as $row
         ) {
@@ -365,7 +367,7 @@ final class SourceClaimsTest extends TestCase
 final class PlainCatalogue
 {
     public const array ORDER = ['spool:/a', 'spool:/b'];
-    private const array FIELDS = ['title', 'channel', 'category', 'url'];
+    private const array FIELDS = ['title', 'channel', 'category', 'url', 'licence', 'titles'];
 
     /** @var array<string, list<string>> who took it down, by kind and name */
     public array $removals = [];
@@ -469,7 +471,8 @@ final class PlainCatalogue
         foreach (self::FIELDS as $name) {
             $isTakenBack = in_array($name, $line['unset'] ?? [], true);
             $says = $says || isset($line[$name]);
-            $fields[$name] = $line[$name] ?? ($isTakenBack ? null : $fields[$name]);
+            $said = is_array($line[$name] ?? null) ? json_encode($line[$name]) : $line[$name] ?? null;
+            $fields[$name] = $said ?? ($isTakenBack ? null : $fields[$name]);
         }
         if ($fields['title'] === null || $fields['channel'] === null) {
             return false;

@@ -27,6 +27,9 @@ final class ObservationParserTest extends TestCase
                 'published_at' => '2025-11-19T12:00:00Z',
                 'duration_seconds' => 63,
                 'url' => 'https://videos.example/watch?v=video-1',
+                'tags' => ['a', 'b/ü', 'a'],
+                'licence' => ['no text'],
+                'titles' => ['de' => 'Ein Titel', 'fr' => null],
                 'mature' => false,
                 'available_from' => '2025-11-20T12:00:00Z',
                 'countries' => ['allowed' => ['DE', 'AT', 'DE']],
@@ -57,6 +60,7 @@ final class ObservationParserTest extends TestCase
                     'available_from' => FixedClock::NOON,
                     'countries' => ['allowed' => ['DE', 'AT']],
                 ],
+                ['tags' => '["a","b/ü"]', 'licence' => null, 'titles' => '{"de":"Ein Titel"}'],
             ],
             array_values(
                 array_filter((array) $observation, static fn(mixed $value): bool => $value !== null),
@@ -91,7 +95,18 @@ final class ObservationParserTest extends TestCase
         yield 'the longest title, of four bytes each' => [['title' => str_repeat('🎬', 300)]];
         yield 'optional fields that are null' => [['category' => null, 'likes' => null]];
         foreach (
-            ['category', 'language', 'published_at', 'duration_seconds', 'likes', 'comments', 'url']
+            [
+                'category',
+                'language',
+                'published_at',
+                'duration_seconds',
+                'likes',
+                'comments',
+                'url',
+                'tags',
+                'licence',
+                'titles',
+            ]
             as $field
         ) {
             yield "an empty $field" => [[$field => '']];

@@ -26,6 +26,7 @@ final class GenerationFileTest extends PublicationTestCase
         'explanations' => 'generation',
     ];
     private const array FILLED = [
+        'details',
         'explanations',
         'generation_regions',
         'generations',
@@ -62,6 +63,13 @@ final class GenerationFileTest extends PublicationTestCase
         $schema = 'SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name';
         self::assertSame($installation->rows($schema), self::rows($file, $schema));
         self::assertSame(self::FILLED, self::filledTables($file));
+        self::assertSame(
+            self::rows(
+                $file,
+                "SELECT id, '[\"a tag\"]' AS tags FROM videos WHERE id LIKE 'many-%' ORDER BY id",
+            ),
+            self::rows($file, 'SELECT video_id AS id, tags FROM details'),
+        );
         self::assertSame(
             $installation->value('SELECT version FROM removals_version'),
             $file->querySingle('SELECT version FROM removals_version'),
@@ -178,6 +186,7 @@ final class GenerationFileTest extends PublicationTestCase
             $lines[] = [
                 'id' => "many-$video",
                 'channel' => "Channel $video",
+                'tags' => ['a tag'],
                 'region' => 'GB',
                 'category' => $video % 8 === 0 ? 'Sports' : "Category $video",
                 'observed_at' => NdjsonLine::ago(60),

@@ -25,7 +25,7 @@ $kindOf = static function (string $line) use ($parser): string {
     }
 
     return match (true) {
-        in_array(null, $parsed->restrictions ?? [], true) => 'held',
+        in_array(null, [...$parsed->restrictions ?? [], ...$parsed->details ?? []], true) => 'held',
         $parsed instanceof Removal => 'removal',
         $parsed instanceof Announcement => 'catalogue',
         $parsed === true => 'complete',
