@@ -34,6 +34,16 @@ final readonly class Video
         17 => 'Kids',
         18 => 'Food',
     ];
+    /** VIDEO_LICENCES of PeerTube, which says no versions. Others come from plugins. */
+    private const array LICENCES = [
+        1 => 'CC BY',
+        2 => 'CC BY-SA',
+        3 => 'CC BY-ND',
+        4 => 'CC BY-NC',
+        5 => 'CC BY-NC-SA',
+        6 => 'CC BY-NC-ND',
+        7 => 'CC0-1.0',
+    ];
     /** PeerTube has no other mark for what is made for children. */
     private const int KIDS = 17;
     private const string LANGUAGE = '/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}$/D';
@@ -41,6 +51,7 @@ final readonly class Video
     private const string NO_LANGUAGE = 'zxx';
     private const int PUBLIC = 1;
     private const int MOST_TITLE_CHARACTERS = 300;
+    private const int MOST_LICENCE_CHARACTERS = 100;
     private const int MOST_CHANNEL_CHARACTERS = 90;
     private const int MOST_COUNT = 9_007_199_254_740_991;
     /** PeerTube's short form of a UUID: base 58. */
@@ -91,6 +102,7 @@ final readonly class Video
             'channel' => self::channel($item, $instance->host),
             'category' => $category,
             'language' => self::language($item),
+            'licence' => self::licence($item),
             'published_at' => self::publishedAt($item, $now),
             'duration_seconds' => self::count($item, 'duration'),
             'made_for_kids' => $category === self::CATEGORIES[self::KIDS],
@@ -132,6 +144,18 @@ final readonly class Video
         $id = self::part($item, 'category')['id'] ?? null;
 
         return is_int($id) ? self::CATEGORIES[$id] ?? null : null;
+    }
+
+    /** @param array<mixed> $item */
+    private static function licence(array $item): ?string
+    {
+        $licence = self::part($item, 'licence');
+        $id = $licence['id'] ?? null;
+
+        return is_int($id)
+            ? self::LICENCES[$id] ??
+                    PlatformSource::plainText($licence['label'] ?? null, self::MOST_LICENCE_CHARACTERS)
+            : null;
     }
 
     /** @param array<mixed> $item */

@@ -42,8 +42,8 @@ final readonly class Api
         'chart' => 'mostPopular',
         'maxResults' => '50',
         'fields' =>
-            'etag,nextPageToken,items(id,snippet(publishedAt,title,channelTitle,categoryId,defaultAudioLanguage,defaultLanguage,liveBroadcastContent),' .
-            'statistics(viewCount,likeCount,commentCount),contentDetails(duration,regionRestriction,contentRating(ytRating)),status(madeForKids))',
+            'etag,nextPageToken,items(id,snippet(publishedAt,title,tags,channelTitle,categoryId,defaultAudioLanguage,defaultLanguage,liveBroadcastContent),' .
+            'statistics(viewCount,likeCount,commentCount),contentDetails(duration,regionRestriction,contentRating(ytRating)),status(madeForKids,license))',
     ];
 
     private const float IDLE_TIMEOUT_SECONDS = 10.0;

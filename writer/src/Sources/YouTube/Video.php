@@ -33,6 +33,8 @@ final class Video
 
     private const int MOST_TITLE_CHARACTERS = 300;
     private const int MOST_CHANNEL_CHARACTERS = 200;
+    private const int MOST_TAGS = 30;
+    private const int MOST_TAG_CHARACTERS = 100;
 
     /**
      * @param array<mixed> $item
@@ -60,6 +62,12 @@ final class Video
                 self::text($snippet, 'defaultAudioLanguage') ?? self::text($snippet, 'defaultLanguage'),
             'published_at' => self::text($snippet, 'publishedAt'),
             'duration_seconds' => self::seconds(self::text($details, 'duration')),
+            'tags' => self::tags($snippet['tags'] ?? null),
+            'licence' => match (self::text(self::part($item, 'status'), 'license')) {
+                'creativeCommon' => 'CC BY',
+                'youtube' => 'Standard YouTube License',
+                default => null,
+            },
             'live' => match (self::text($snippet, 'liveBroadcastContent')) {
                 'live' => 'now',
                 'upcoming' => 'scheduled',
@@ -76,6 +84,17 @@ final class Video
             array_filter($fields, static fn(array|bool|int|string|null $value): bool => $value !== null),
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );
+    }
+
+    /** @return ?list<string> null for none */
+    private static function tags(mixed $tags): ?array
+    {
+        $texts = array_map(
+            static fn(mixed $tag): ?string => PlatformSource::plainText($tag, self::MOST_TAG_CHARACTERS),
+            is_array($tags) ? array_values($tags) : [],
+        );
+
+        return array_slice(array_values(array_filter($texts)), 0, self::MOST_TAGS) ?: null;
     }
 
     /**

@@ -28,6 +28,7 @@ final class PeerTubeSourceTest extends PeerTubeTestCase
                     'channel' => "A channel ({$this->instance->host})",
                     'category' => 'Science & Technology',
                     'language' => 'de',
+                    'licence' => 'CC BY',
                     'published_at' => '2025-11-01T11:52:46Z',
                     'duration_seconds' => 254,
                     'made_for_kids' => false,

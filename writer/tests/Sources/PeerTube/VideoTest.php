@@ -17,6 +17,7 @@ final class VideoTest extends PlatformVideoTestCase
         'shortUUID' => '2y84q2MQUMWPbiEcxNXMgC',
         'name' => 'A name',
         'category' => ['id' => 15, 'label' => 'Science & Technology'],
+        'licence' => ['id' => 7, 'label' => 'Public Domain Dedication'],
         'language' => ['id' => 'de', 'label' => 'German'],
         'privacy' => ['id' => 1, 'label' => 'Public'],
         'nsfw' => false,
@@ -51,6 +52,18 @@ final class VideoTest extends PlatformVideoTestCase
                     'DE',
                 );
             }
+        }
+    }
+
+    #[Test]
+    public function a_licence_that_a_plugin_adds_has_its_own_name(): void
+    {
+        $instance = InstanceUrl::read('peertube:https://tube.example');
+        $pairs = [[2, 'CC BY-SA'], [7, 'CC0-1.0'], [90, 'The label'], [null, null], ['2', null]];
+        foreach ($pairs as [$id, $ours]) {
+            $item = [...self::ITEM, 'licence' => ['id' => $id, 'label' => 'The label']];
+            $fields = Video::fields($item, $instance, FixedClock::NOON);
+            self::assertSame($ours, $fields['licence'] ?? null);
         }
     }
 

@@ -70,12 +70,14 @@ final class StubServer
             'snippet' => [
                 'publishedAt' => '2025-11-19T08:00:00Z',
                 'title' => "Title of $id",
+                'tags' => ['a tag', "line\nbreak"],
                 'channelTitle' => "Channel of $id",
                 'categoryId' => '10',
                 'defaultAudioLanguage' => 'en-GB',
             ],
             'statistics' => ['viewCount' => '123456', 'likeCount' => '789'],
             'contentDetails' => ['duration' => 'PT1H4M13S'],
+            'status' => ['license' => 'creativeCommon'],
         ];
     }
 }

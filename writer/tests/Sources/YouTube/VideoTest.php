@@ -29,6 +29,19 @@ final class VideoTest extends PlatformVideoTestCase
     }
 
     #[Test]
+    public function tags_that_are_too_many_or_too_long_are_cut_such_that_the_rest_is_taken(): void
+    {
+        $item = StubServer::page(['aaa'])['body']['items'][0];
+        $item['snippet']['tags'] = [' ', 7, str_repeat('é', 101), ...array_map(strval(...), range(1, 40))];
+        $details = new ObservationParser(['GB' => true], FixedClock::NOON)->parse(
+            Video::line($item, 'GB', FixedClock::NOON),
+        )->details;
+
+        $tags = json_decode((string) $details['tags'], true);
+        self::assertSame([30, str_repeat('é', 100), '29'], [count($tags), $tags[0], $tags[29]]);
+    }
+
+    #[Test]
     public function what_is_on_air_or_upcoming_is_said(): void
     {
         $item = StubServer::page(['aaa'])['body']['items'][0];

@@ -51,6 +51,8 @@ final class YouTubeSourceTest extends YouTubeTestCase
                     'language' => 'en-GB',
                     'published_at' => '2025-11-19T08:00:00Z',
                     'duration_seconds' => 3853,
+                    'tags' => ['a tag', 'line break'],
+                    'licence' => 'CC BY',
                     'mature' => false,
                     'countries' => ['excluded' => []],
                     'thumb_base' => 'https://i.ytimg.com/vi/aaa/hqdefault.jpg',
