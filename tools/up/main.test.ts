@@ -41,7 +41,9 @@ test("a second run serves the same database without reading the source again, un
   const db = newDatabasePath();
   const args = ["--source", sourceFile(twoVideos), "--db", db, "--port", String(port)];
   const first = await start(args);
-  await first.waitForOutput("THUMBNAIL_HOSTS=thumbs.example");
+  await first.waitForOutput("TrendVault is up.");
+  const page = await fetchBuilt(`http://127.0.0.1:${port}/?region=GB`);
+  expect(page.headers.get("content-security-policy")).toContain("img-src 'self' thumbs.example;");
   const before = await getList(port);
   await first.stop("SIGTERM");
 

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
+import { readThumbHosts } from "@trendvault/contract/page";
 import { defaultRegion, readRegionTable, requireSameRegions, useRegions } from "@trendvault/contract/regions";
 import { serveDemoSite } from "./demo-site.ts";
 import { type Options, parseOptions } from "./options.ts";
@@ -78,7 +79,8 @@ async function fillAndRun(options: Options, signal: AbortSignal): Promise<string
   const demo = `${HOST}:${options.demoPort}`;
   const asDemo = { VIDEO_URL: `http://${demo}/watch/{id}`, ...env, THUMBNAIL_HOSTS: demo };
   await fill(options, { ...writer, env: asDemo });
-  if (!isSeededWithDemo(options.db)) return run(options, writer);
+  if (!isSeededWithDemo(options.db))
+    return run(options, { ...writer, env: { THUMBNAIL_HOSTS: pictureHosts(options.db), ...env } });
   const site = serveDemoSite(HOST, options.demoPort);
   try {
     return await run(options, { ...writer, env: asDemo });
@@ -146,7 +148,7 @@ async function run(options: Options, writer: WriterOptions): Promise<string | nu
         if (!stopped.aborted) throw error;
       });
     if (stopped.aborted) return;
-    console.log(welcome(options, { region: busiest, thumbnailHosts: env.THUMBNAIL_HOSTS }));
+    console.log(welcome(options, busiest));
     const regions = counted.filter(({ videos }) => videos > 0).map(({ region }) => region);
     const isVisited = options.visitors > 0 && regions.length > 0;
     await Promise.all([
@@ -157,14 +159,17 @@ async function run(options: Options, writer: WriterOptions): Promise<string | nu
   return runStack(services, { signal, whenReady });
 }
 
-const ownPictures =
-  "those of other hosts are grey: name the hosts, as in THUMBNAIL_HOSTS=thumbs.example,b.example bin/up";
+/** As many of the hosts that a database's pictures are from as THUMBNAIL_HOSTS may name. */
+function pictureHosts(path: string): string {
+  const database = new Database(path, { readonly: true });
+  const bases = database.query<{ base: string }, []>("SELECT thumb_base AS base FROM videos").all();
+  database.close();
+  const hosts = new Set(bases.map(({ base }) => URL.parse(base)?.host ?? ""));
+  return [...hosts].reduce((list, host) => readThumbHosts(`${list},${host}`)?.join() ?? list, "");
+}
 
 /** What bin/up prints when everything answers. `region` is one with many videos. */
-function welcome(
-  options: Options,
-  { region, thumbnailHosts }: { region: string; thumbnailHosts: string | undefined },
-): string {
+function welcome(options: Options, region: string): string {
   const { port, origin: hasOrigin, edge, edgePort, adminPort, db, visitors } = options;
   const [originUrl, edgeUrl] = [`http://${HOST}:${port}`, `http://${HOST}:${edgePort}`];
   const site = edge ? edgeUrl : originUrl;
@@ -175,9 +180,7 @@ function welcome(
     ? `origin    ${origin}\n  admin     http://${HOST}:${adminPort}/metrics and /readyz`
     : `origin    none: the edge answers from the store that the writer publishes into (--no-origin)`;
   const told =
-    (visitors > 0
-      ? `\n  visitors  ${visitors} simulated ones a second tell the edge what they looked at; the lists learn from it in minutes`
-      : "") + (isSeededWithDemo(db) || thumbnailHosts ? "" : `\n  pictures  ${ownPictures}`);
+    visitors > 0 ? `\n  visitors  ${visitors} simulated ones a second; the lists learn from them` : "";
   return `
 TrendVault is up.
 
