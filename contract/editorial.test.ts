@@ -4,7 +4,7 @@ import { drawsOf, Random } from "@trendvault/kit/random";
 import { Ajv2020 } from "ajv/dist/2020";
 import schema from "../docs/editorial.schema.json";
 
-const allows = new Ajv2020().compile(schema);
+const allows = new Ajv2020({ strictTypes: false }).compile(schema); // types are where a $ref leads
 
 const pin = {
   video: "GJ5N-98zdlw",
@@ -35,6 +35,10 @@ const file = {
     { region: "GB", category: null, since: pin.until, hours: 720, after: "stay-out", reason: "law" },
   ],
   allowed: [{ video: "a" }, { channel: "A channel", reason: "known", by: "Ana" }],
+  lifted: [
+    { video: "a", field: "mature", reason: "seen", by: "Ana" },
+    { video: "a", field: "countries", until: pin.until, reason: "seen" },
+  ],
 };
 const lists = Object.keys(file);
 
@@ -65,7 +69,7 @@ const values = [
     1.5,
     "1",
   ],
-  ...["enter", "stay-out", "!?", "無料"],
+  ...["enter", "stay-out", "!?", "無料", "available_from", "live"],
   ...[
     null,
     true,
@@ -87,7 +91,7 @@ function drawFile(random: Random): string {
     const members = Object(at) as Record<string, unknown>;
     const name = random.pick([
       ...Object.keys(members),
-      ...["sponsor", "placed_by", "category", "by", "channel", "word", "after", "x", "1"],
+      ...["sponsor", "placed_by", "category", "by", "channel", "word", "after", "field", "x", "1"],
     ]);
     if (random.below(5) === 0) delete members[name];
     else members[name] = structuredClone(random.pick(values));

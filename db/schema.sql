@@ -465,3 +465,10 @@ CREATE TABLE details (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX details_with_titles ON details (video_id) WHERE titles IS NOT NULL;
+
+CREATE TABLE lifted (
+  video_id TEXT NOT NULL,
+  field TEXT NOT NULL,
+  until INTEGER, -- the video is not shown from then on; null for ever
+  PRIMARY KEY (video_id, field)
+) STRICT, WITHOUT ROWID;

@@ -19,6 +19,7 @@ use TrendVault\Writer\Editorial\Editorial as Decisions;
 use TrendVault\Writer\Editorial\EditorialFile;
 use TrendVault\Writer\Editorial\EditorialStore;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Time\Rfc3339;
 use TrendVault\Writer\WriterException;
 
@@ -86,6 +87,18 @@ final class Editorial extends WriterCommand
                 Rfc3339::format($review['since']) .
                 ($review['enters'] ? "; after {$review['hours']} h it enters" : '; else it stays out') .
                 self::why($review['reason'], $review['by']);
+        }
+        foreach ($editorial->lifted as $lift) {
+            $isSaid = in_array($lift['field'], new Restrictions($database)->fieldsOf($lift['video']), true);
+            $lines[] =
+                "lifted   {$lift['field']} of video {$lift['video']}" .
+                ($lift['until'] === null ? '' : ', until ' . Rfc3339::format($lift['until'])) .
+                self::why($lift['reason'], $lift['by']) .
+                match (true) {
+                    ($lift['until'] ?? PHP_INT_MAX) <= $now => ' — over',
+                    !$isSaid => ' — no source says it now',
+                    default => '',
+                };
         }
         $waiting = $store->waiting($now);
         foreach (array_slice($waiting, 0, self::MOST_WAITING) as $video) {
@@ -283,7 +296,7 @@ final readonly class EditorialStep
     public ?EditorialFile $file;
     private EditorialStore $store;
 
-    public function __construct(private Context $context, Database $database)
+    public function __construct(private Context $context, private Database $database)
     {
         $path = $context->settings->editorialFile();
         $this->file =
@@ -294,14 +307,18 @@ final readonly class EditorialStep
     /** Takes over what the file says now; of one that is wrong it is said, and the one before stays in force. */
     public function run(): Decisions
     {
-        $failure = $this->store->refresh($this->file, $this->context->now());
+        $now = $this->context->now();
+        $failure = $this->store->refresh($this->file, $now);
         if ($failure !== null) {
             $this->context->log->error("$failure\nThe last file that could be read stays in force.", [
                 'event' => 'editorial_refused',
             ]);
         }
 
-        return $this->store->inForce();
+        $editorial = $this->store->inForce();
+        new Restrictions($this->database)->lift($editorial->liftedAt($now), $now);
+
+        return $editorial;
     }
 
     /**

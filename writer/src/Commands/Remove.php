@@ -21,6 +21,8 @@ use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Editorial\EditorialStore;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Observations\Restrictions;
+use TrendVault\Writer\Time\Rfc3339;
 use TrendVault\Writer\WriterException;
 
 #[AsCommand('remove', 'Takes a video or a channel down: out of every list, and it stays out')]
@@ -123,11 +125,16 @@ final class Remove extends WriterCommand
 #[
     AsCommand(
         'allow',
-        'Undoes `remove`, and ends a review: the next generation ranks the video or the channel',
+        'Undoes `remove`, ends a review, and lifts what sources restrict: the next generation ranks it',
     ),
 ]
 final class Allow extends WriterCommand
 {
+    private const string HELP = <<<'TEXT'
+    With --field, lines do not restrict the video with that field any more, whatever source says it, in
+    EDITORIAL_FILE, until --end. After --until it is not shown, unless no line restricts it then.
+    TEXT;
+
     #[Override]
     protected function configure(): void
     {
@@ -137,18 +144,48 @@ final class Allow extends WriterCommand
             'The id of the video; one that starts with a hyphen goes after --',
         )
             ->addOption('channel', mode: InputOption::VALUE_NONE, description: 'The name is a channel\'s')
-            ->addOption(
-                'by',
-                mode: InputOption::VALUE_REQUIRED,
-                description: 'Who decided it, after a review',
-            );
+            ->addOption('end', mode: InputOption::VALUE_NONE, description: 'Let --field restrict it again')
+            ->setHelp(self::HELP);
+        foreach (
+            [
+                'field' =>
+                    'What does not restrict the video: ' . implode(', ', ObservationParser::RESTRICTING),
+                'until' => 'When that ends, such as 2026-12-24T18:00:00Z (default: with --end)',
+                'reason' => 'Why, with --field; at most 300 characters',
+                'by' => 'Who decided it, after a review or with --field',
+            ]
+            as $name => $description
+        ) {
+            $this->addOption($name, mode: InputOption::VALUE_REQUIRED, description: $description);
+        }
     }
 
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
         $subject = RemovalSubject::read(self::argument($input, 'name'), self::isGiven($input, 'channel'));
-        $by = self::option($input, 'by');
+        $given = static fn(string $name): ?string => self::option($input, $name);
+        $by = $given('by');
+        $field = $given('field');
+        if ($field !== null) {
+            if ($subject->kind === RemovalKind::Channel) {
+                throw WriterException::usage('--field: expected with the id of a video, without --channel.');
+            }
+            $entry = [
+                'video' => $subject->name,
+                'field' => $field,
+                ...$given('until') === null ? [] : ['until' => $given('until')],
+                'reason' => $given('reason') ?? '',
+                ...$by === null ? [] : ['by' => $by],
+            ];
+
+            return $this->lift($context, $entry, self::isGiven($input, 'end'));
+        }
+        foreach (['until', 'reason', 'end'] as $name) {
+            if ($name === 'end' ? self::isGiven($input, $name) : $given($name) !== null) {
+                throw WriterException::usage("--$name: expected with --field.");
+            }
+        }
 
         return $this->write($context, static function (Database $database) use (
             $by,
@@ -172,8 +209,12 @@ final class Allow extends WriterCommand
             $isRemoved = new Removals($database)->allow($subject->kind, $subject->name) || $isNamed;
             $isReviewed = new EditorialStore($database)->inForce()->reviews !== [];
             if (!$isRemoved && !$isReviewed) {
+                $fields = new Restrictions($database)->fieldsOf($subject->name);
                 throw WriterException::usage(
-                    "Nothing to allow: $subject is not removed, and there is no review.",
+                    "Nothing to allow: $subject is not removed, and there is no review." .
+                        ($fields === []
+                            ? ''
+                            : "\nSources restrict it: --field lifts one of " . implode(', ', $fields) . '.'),
                 );
             }
             try {
@@ -196,6 +237,44 @@ final class Allow extends WriterCommand
             $context->log->info("Allowed $subject again.", [
                 'event' => 'allowed',
                 $subject->kind->value => $subject->name,
+            ]);
+
+            return ExitCode::Ok;
+        });
+    }
+
+    /** @param array{video: string, field: string, until?: ?string, reason: string, by?: string} $entry */
+    private function lift(Context $context, array $entry, bool $isEnd): ExitCode
+    {
+        ['video' => $video, 'field' => $field] = $entry;
+        $until = $entry['until'] ?? null;
+        if (!$isEnd && $until !== null && (Rfc3339::parse($until) ?? PHP_INT_MAX) <= $context->now()) {
+            throw WriterException::usage("--until: expected a time to come; $until is over.");
+        }
+
+        return $this->write($context, static function (Database $database) use (
+            $context,
+            $entry,
+            $field,
+            $isEnd,
+            $video,
+        ): ExitCode {
+            $fields = new Restrictions($database)->fieldsOf($video);
+            if (!$isEnd && !in_array($field, $fields, true)) {
+                $others = $fields === [] ? '' : ', but ' . implode(', ', $fields);
+                throw WriterException::usage(
+                    "Nothing to lift: no source says $field of video $video$others.",
+                );
+            }
+            $isMeant = static fn(stdClass $one): bool => $one->video === $video && $one->field === $field;
+            if (!new EditorialStep($context, $database)->change('lifted', $isMeant, $isEnd ? null : $entry)) {
+                throw WriterException::usage("Nothing to end: $field of video $video is not lifted.");
+            }
+            $done = $isEnd ? 'Ended the lifting of' : 'Lifted';
+            $context->log->info("$done $field of video $video: the next generation follows it.", [
+                'event' => $isEnd ? 'lift_ended' : 'lifted',
+                'video' => $video,
+                'field' => $field,
             ]);
 
             return ExitCode::Ok;

@@ -16,6 +16,7 @@ use TrendVault\Writer\WriterException;
  * What editors decide: docs/editorial.schema.json, whose every member is checked here, too. Times are UTC seconds.
  *
  * @type Rule = array{kind: string, name: string, factor: float, until: int, reason: string, by: ?string, isPublic: bool}
+ * @type Lift = array{video: string, field: string, until: ?int, reason: string, by: ?string}
  * @type Review = array{region: string, category: ?string, since: int, hours: int, enters: bool, reason: string, by: ?string}
  */
 final readonly class Editorial
@@ -23,7 +24,7 @@ final readonly class Editorial
     public const int MOST_BYTES = 4 << 20;
     private const int MOST_ENTRIES = 10_000;
     private const int MOST_FAULTS = 20;
-    private const array LISTS = ['removals', 'pins', 'rules', 'reviews', 'allowed'];
+    private const array LISTS = ['removals', 'pins', 'rules', 'reviews', 'allowed', 'lifted'];
     private const int MOST_HOURS = 720;
     private const int MOST_PINS_OF_A_LIST = 3;
     private const int LAST_RANK = 50;
@@ -38,6 +39,7 @@ final readonly class Editorial
      * @param list<Rule> $rules also those that are over
      * @param list<Review> $reviews
      * @param list<array{RemovalKind, string, string, ?string}> $allowed as removals
+     * @param list<Lift> $lifted also what is over
      */
     private function __construct(
         public array $removals,
@@ -45,11 +47,12 @@ final readonly class Editorial
         public array $rules,
         public array $reviews,
         public array $allowed,
+        public array $lifted,
     ) {}
 
     public static function none(): self
     {
-        return new self([], [], [], [], []);
+        return new self([], [], [], [], [], []);
     }
 
     /**
@@ -80,6 +83,7 @@ final readonly class Editorial
             array_map(self::rule(...), $lists['rules'] ?? []),
             array_map(self::review(...), $lists['reviews'] ?? []),
             array_map(self::removal(...), $lists['allowed'] ?? []),
+            array_map(self::lift(...), $lists['lifted'] ?? []),
         );
         $faults = $editorial->relationFaults($regions, $now);
 
@@ -93,6 +97,23 @@ final readonly class Editorial
     public function pinsAt(int $now): array
     {
         return array_values(array_filter($this->pins, static fn(Pin $pin): bool => $pin->until > $now));
+    }
+
+    /**
+     * @param int $now UTC seconds
+     * @return array<string, array<string, ?int>> by "#" and video, and by field, in order: until when
+     */
+    public function liftedAt(int $now): array
+    {
+        $lifted = [];
+        foreach ($this->lifted as ['video' => $video, 'field' => $field, 'until' => $until]) {
+            if (($until ?? PHP_INT_MAX) > $now) {
+                $lifted["#$video"][$field] = $until;
+                ksort($lifted["#$video"]);
+            }
+        }
+
+        return $lifted;
     }
 
     /**
@@ -140,6 +161,21 @@ final readonly class Editorial
             'since' => (int) Rfc3339::parse($members['since']),
             'hours' => $members['hours'],
             'enters' => $members['after'] === 'enter',
+            'reason' => $members['reason'],
+            'by' => $members['by'] ?? null,
+        ];
+    }
+
+    /** @return Lift */
+    private static function lift(stdClass $entry): array
+    {
+        /** @var array{video: string, field: string, until?: string, reason: string, by?: string} $members */
+        $members = (array) $entry;
+
+        return [
+            'video' => $members['video'],
+            'field' => $members['field'],
+            'until' => isset($members['until']) ? Rfc3339::parse($members['until']) : null,
             'reason' => $members['reason'],
             'by' => $members['by'] ?? null,
         ];
@@ -251,6 +287,17 @@ final readonly class Editorial
             ],
         ];
 
+        $lift = [
+            'video' => $video,
+            'field' => [
+                static fn(mixed $value): bool => in_array($value, ObservationParser::RESTRICTING, true),
+                'one of ' . implode(', ', ObservationParser::RESTRICTING),
+            ],
+            'until' => $time,
+            'reason' => $reason,
+            'by' => $by,
+        ];
+
         return [
             ...self::unknownMembers($file, ['$schema', ...self::LISTS], ''),
             ...self::entryFaults($file, 'removals', $removal, ['reason']),
@@ -265,6 +312,7 @@ final readonly class Editorial
             ...self::entryFaults($file, 'rules', $rule, ['factor', 'until', 'reason']),
             ...self::entryFaults($file, 'reviews', $review, ['region', 'since', 'hours', 'after', 'reason']),
             ...self::entryFaults($file, 'allowed', $removal, []),
+            ...self::entryFaults($file, 'lifted', $lift, ['video', 'field', 'reason']),
         ];
     }
 
@@ -380,6 +428,13 @@ final readonly class Editorial
             $first = $removed["$kind->value $name"] ??= $index;
             if ($first !== $index) {
                 $faults[] = "removals[$index]: removals[$first] says the same already";
+            }
+        }
+        $lifted = [];
+        foreach ($this->lifted as $index => ['video' => $video, 'field' => $field]) {
+            $first = $lifted["$video $field"] ??= $index;
+            if ($first !== $index) {
+                $faults[] = "lifted[$index]: lifted[$first] says the same already";
             }
         }
         foreach ($this->reviews as $index => $review) {

@@ -254,7 +254,7 @@ final readonly class EditorialStore
      * Facts for `status`: null when no file was ever set.
      *
      * @param int $now UTC seconds
-     * @return ?array{read_at: ?string, failed_at: ?string, failure: ?string, removals: int, pins: int, rules: int, waiting: int, placed: array{ranks: int, impressions: float, clicks: float, model_clicks: float}, not_shown: list<array{video: string, region: string, window: string, category: ?string, reason: string}>}
+     * @return ?array{read_at: ?string, failed_at: ?string, failure: ?string, removals: int, pins: int, rules: int, lifted: int, waiting: int, placed: array{ranks: int, impressions: float, clicks: float, model_clicks: float}, not_shown: list<array{video: string, region: string, window: string, category: ?string, reason: string}>}
      */
     public function facts(int $now): ?array
     {
@@ -287,6 +287,7 @@ final readonly class EditorialStore
             'rules' => count(
                 array_filter($editorial->rules, static fn(array $rule): bool => $rule['until'] > $now),
             ),
+            'lifted' => array_sum(array_map(count(...), $editorial->liftedAt($now))),
             'waiting' => count($this->waiting($now)),
             'placed' => $this->results(),
             'not_shown' => $notShown,
@@ -299,7 +300,7 @@ final readonly class EditorialStore
         /** @var stdClass $file */
         $file = json_decode($text);
         $isWhole = true;
-        foreach (['removals', 'pins', 'rules', 'allowed'] as $list) {
+        foreach (['removals', 'pins', 'rules', 'allowed', 'lifted'] as $list) {
             /** @var list<stdClass> $entries */
             $entries = $file->$list ?? [];
             $kept = array_filter(

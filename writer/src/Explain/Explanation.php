@@ -41,6 +41,7 @@ final readonly class Explanation
     private const string RULE = <<<'SQL'
     SELECT json_extract(rules, '$."' || ?3 || '"') FROM explanations WHERE generation = ?1 AND region = ?2
     SQL;
+    private const string LIFTED = "SELECT group_concat(field, ', ') FROM lifted WHERE video_id = ?";
     private const string HISTORY_FILE = __DIR__ . '/../../../db/queries/video-history.sql';
 
     /**
@@ -75,6 +76,8 @@ final readonly class Explanation
         public ?string $removal,
         /** Why it may not be shown in the region; null when it may. */
         public ?string $restriction,
+        /** What editors lifted of its restrictions; null where that is nothing. */
+        public ?string $lifted,
         /** Null where the region has no impressions. */
         public ?VisitorFacts $visitors,
         /** @var ?array{factor: int|float, reason: ?string, review_until?: int, enters?: bool} what editors decided of it */
@@ -132,6 +135,7 @@ final readonly class Explanation
             history: $history,
             removal: new Removals($database)->reasonFor($videoId, $row['channel']),
             restriction: Restrictions::reason($row, $region, $generation['published_at']),
+            lifted: $database->text(self::LIFTED, [$videoId]),
             visitors: VisitorFacts::find(
                 $database,
                 $region,

@@ -29,6 +29,7 @@ final readonly class ExplanationReport
             $facts->channel . ($facts->category === null ? '' : ", $facts->category"),
             ...$facts->removal === null ? [] : ["Removed from all lists: $facts->removal"],
             ...$facts->restriction === null ? [] : ["In no list of $facts->region: $facts->restriction"],
+            ...$facts->lifted === null ? [] : ["Editors lifted: $facts->lifted"],
             ...self::ruleLines($facts),
             '',
             "In $facts->region, generation $facts->generation of $publishedAt, $facts->formula:",

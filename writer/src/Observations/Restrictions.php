@@ -18,6 +18,7 @@ final readonly class Restrictions
 
     private const string FIND = 'SELECT fields, said_at FROM restrictions WHERE video_id = ? AND source = ?';
     private const string FIND_ALL = 'SELECT fields FROM restrictions WHERE video_id = ? ORDER BY source';
+    private const string FIND_LIFTED = 'SELECT field, until FROM lifted WHERE video_id = ?';
     private const string SAVE = <<<'SQL'
     INSERT INTO restrictions (video_id, source, said_at, fields) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET said_at = excluded.said_at, fields = excluded.fields
@@ -90,6 +91,48 @@ final readonly class Restrictions
         return $isOther;
     }
 
+    /** @return list<string> the fields of RESTRICTING by which sources restrict a video now */
+    public function fieldsOf(string $videoId): array
+    {
+        $said = array_map(self::decode(...), $this->database->texts(self::FIND_ALL, [$videoId]));
+
+        return array_values(
+            array_intersect(ObservationParser::RESTRICTING, array_keys(array_merge(...$said))),
+        );
+    }
+
+    /**
+     * From now on lines do not restrict a video with these fields; with all others they do.
+     *
+     * @param array<string, array<string, ?int>> $lifted by "#" and video, and by field, in order: until when (UTC seconds)
+     * @param int $now UTC seconds
+     */
+    public function lift(array $lifted, int $now): void
+    {
+        $before = [];
+        foreach ($this->database->rows('SELECT * FROM lifted ORDER BY video_id, field') as $row) {
+            /** @var array{video_id: string, field: string, until: ?int} $row */
+            $before["#{$row['video_id']}"][$row['field']] = $row['until'];
+        }
+        $changed = array_filter(
+            array_keys($before + $lifted),
+            static fn(string $key): bool => ($before[$key] ?? []) !== ($lifted[$key] ?? []),
+        );
+        if ($changed === []) {
+            return;
+        }
+        $this->database->transaction(function () use ($changed, $lifted, $now): void {
+            foreach ($changed as $key) {
+                $videoId = substr($key, 1);
+                $this->database->run('DELETE FROM lifted WHERE video_id = ?', [$videoId]);
+                foreach ($lifted[$key] ?? [] as $field => $until) {
+                    $this->database->run('INSERT INTO lifted VALUES (?, ?, ?)', [$videoId, $field, $until]);
+                }
+                $this->join($videoId, $now);
+            }
+        });
+    }
+
     /**
      * Why a video may not be listed; null when it may.
      *
@@ -116,8 +159,15 @@ final readonly class Restrictions
     {
         [$reasons, $from, $until, $allowed, $excluded, $isForKids] = [[], null, null, null, [], false];
         $lives = ['now' => 0, 'scheduled' => 0, 'recorded' => 0]; // until when
+        /** @var list<array{field: string, until: ?int}> $rows */
+        $rows = $this->database->rows(self::FIND_LIFTED, [$videoId]);
+        $lifted = array_column($rows, 'until', 'field');
         foreach ($this->database->texts(self::FIND_ALL, [$videoId]) as $text) {
-            $fields = self::decode($text);
+            $said = self::decode($text);
+            $fields = array_diff_key($said, $lifted);
+            foreach (array_diff_key($said, $fields, ['made_for_kids' => true]) as $name => $_) {
+                $until = min($until ?? PHP_INT_MAX, $lifted[$name] ?? PHP_INT_MAX); // holds without a writer
+            }
             foreach (array_keys($fields, null, true) as $name) {
                 $reasons[] = "bad $name";
             }

@@ -37,7 +37,7 @@ final readonly class StatusReport
      * @param int $futureVideos velocities whose newest observation is of the future: they do not rank
      * @param array<int, string> $exitCodeLabels
      * @param list<Pause> $pauses
-     * @param ?array{read_at: ?string, failed_at: ?string, failure: ?string, removals: int, pins: int, rules: int, waiting: int, placed: array{ranks: int, impressions: float, clicks: float, model_clicks: float}, not_shown: list<array{video: string, region: string, window: string, category: ?string, reason: string}>} $editorial
+     * @param ?array{read_at: ?string, failed_at: ?string, failure: ?string, removals: int, pins: int, rules: int, lifted: int, waiting: int, placed: array{ranks: int, impressions: float, clicks: float, model_clicks: float}, not_shown: list<array{video: string, region: string, window: string, category: ?string, reason: string}>} $editorial
      */
     private function __construct(
         private int $now,
@@ -191,13 +191,14 @@ final readonly class StatusReport
             'removals' => $removals,
             'pins' => $pins,
             'rules' => $rules,
+            'lifted' => $lifted,
             'waiting' => $waiting,
             'failure' => $failure,
         ] = $this->editorial;
         $shown = $pins - count($this->editorial['not_shown']);
 
         return [
-            "Editorial   $removals removals, $pins pins, of which $shown are shown, $rules rules, $waiting videos wait (`writer editorial`)",
+            "Editorial   $removals removals, $pins pins, of which $shown are shown, $rules rules, $lifted restrictions lifted, $waiting videos wait (`writer editorial`)",
             ...$failure === null
                 ? []
                 : ["            since {$this->editorial['failed_at']} an older file is in force: $failure"],

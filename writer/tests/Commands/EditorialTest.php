@@ -480,7 +480,7 @@ final class EditorialTest extends TestCase
         yield ['{"pins": [', 'expected JSON'];
         yield [
             '{"pins": [], "holds": []}',
-            'holds: unknown, expected only $schema, removals, pins, rules, reviews, allowed',
+            'holds: unknown, expected only $schema, removals, pins, rules, reviews, allowed, lifted',
         ];
         yield ["{\"pins\": [{$pin('"region": "XX", "rank": 1')}]}", 'pins[0].region: expected one of '];
         yield [

@@ -127,6 +127,71 @@ final class RemoveTest extends TestCase
         self::assertSame(4, $version());
     }
 
+    #[Test]
+    public function an_editor_lifts_what_a_source_restricts_and_ends_that(): void
+    {
+        $file = "{$this->installation->folder->path}/editorial.json";
+        file_put_contents($file, '{}');
+        $this->installation->environment['EDITORIAL_FILE'] = $file;
+        $line = ['id' => 'a', 'mature' => 'yes', 'countries' => ['excluded' => ['GB']]];
+        $this->installation->run(
+            ['ingest', '-'],
+            NdjsonLine::of([...$line, 'observed_at' => NdjsonLine::ago(60)]) . "\n",
+        );
+        self::assertSame(['-b', 'c'], $this->list());
+        $said = fn(string ...$arguments): string => $this->installation
+            ->run(['allow', 'a', ...$arguments])
+            ->message();
+        self::assertStringContainsString('--field lifts one of mature, countries.', $said());
+        foreach (
+            [
+                'no source says available_from of video a, but mature, countries.' => ['available_from'],
+                'Nothing to end: mature of video a is not lifted.' => ['mature', '--end'],
+                '--field: expected with the id of a video' => ['mature', '--channel'],
+                '--reason: expected why' => ['mature'],
+                '--until: expected a time to come' => ['mature', '--until', '2020-01-01T00:00:00Z'],
+            ]
+            as $refusal => $arguments
+        ) {
+            self::assertStringContainsString($refusal, $said('--field', ...$arguments));
+        }
+        self::assertStringContainsString('--until: expected with --field.', $said('--until', 'never'));
+        self::assertSame('{}', file_get_contents($file));
+
+        $why = ['--reason', 'seen', '--by', 'Ana'];
+        self::assertSame(ExitCode::Ok, $this->writer('allow', 'a', '--field', 'mature', ...$why));
+        self::assertSame(['-b', 'c'], $this->list());
+        self::assertSame(ExitCode::Ok, $this->writer('allow', 'a', '--field', 'countries', ...$why));
+        self::assertSame(['a', '-b', 'c'], $this->list());
+        self::assertStringContainsString(
+            "Editors lifted: countries, mature\n",
+            $this->installation->run(['explain', 'GB', 'a'])->output,
+        );
+        self::assertStringContainsString(
+            "lifted   mature of video a: seen (Ana)\n",
+            $this->installation->run(['editorial'])->output,
+        );
+        self::assertStringContainsString(
+            '2 restrictions lifted',
+            $this->installation->run(['status'])->output,
+        );
+        self::assertStringContainsString(
+            'trendvault_writer_editorial_lifted 2',
+            $this->installation->run(['status', '--prometheus'])->output,
+        );
+
+        $text = (string) file_get_contents($file);
+        file_put_contents($file, '{"lifted": [{}]}');
+        self::assertSame(['a', '-b', 'c'], $this->list(), 'the last good file stays in force');
+        file_put_contents($file, $text);
+        self::assertSame(ExitCode::Ok, $this->writer('allow', 'a', '--field', 'mature', '--end'));
+        self::assertSame(['-b', 'c'], $this->list());
+        file_put_contents($file, $text);
+        self::assertSame(['a', '-b', 'c'], $this->list());
+        unset($this->installation->environment['EDITORIAL_FILE']);
+        self::assertSame(['-b', 'c'], $this->list(), 'without the setting, sources restrict it again');
+    }
+
     private function observe(int $ago): void
     {
         $videos = [['a', 'One & Co', 9000], ['-b', 'One & Co', 8000], ['c', 'Other', 7000]];

@@ -10,6 +10,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use Random\Randomizer;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Editorial\Editorial;
 use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Observations\ObservationParser;
@@ -63,11 +64,11 @@ final class RestrictionsTest extends TestCase
     }
 
     #[Test]
-    public function a_video_is_in_the_lists_that_no_source_keeps_it_out_of(): void
+    public function a_video_is_in_the_lists_that_no_source_keeps_it_out_of_but_by_what_editors_lifted(): void
     {
         for ($series = Draws::count(usual: 20, long: 1000); $series > 0; $series--) {
             $this->begin();
-            [$said, $log] = [array_fill_keys(self::IDS, []), ''];
+            [$said, $log, $lifts] = [array_fill_keys(self::IDS, []), '', []];
             for ($step = 0; $step < 20; $step++) {
                 $this->clock->now += $this->random->getInt(1, 400);
                 $source = $this->pick(self::SOURCES);
@@ -91,10 +92,17 @@ final class RestrictionsTest extends TestCase
                 ];
                 $result = $this->ingest($source, [$line]);
                 self::assertSame([], $result['rejections'], $log);
+                if ($this->random->getInt(0, 2) === 0) {
+                    $key = ['video' => $id, 'field' => $this->pick(ObservationParser::RESTRICTING)];
+                    $until = Rfc3339::format($this->clock->now + $this->random->getInt(1, 2000));
+                    $lifts["$id {$key['field']}"] = $this->pick([null, $key, [...$key, 'until' => $until]]);
+                }
+                $lifted = $this->lift($lifts);
+                $log .= "\nlifted " . json_encode($lifted);
                 $message = Draws::hint() . $log;
                 foreach (['DE', 'GB'] as $region) {
                     foreach ([...$this->ends(), $this->clock->now] as $now) {
-                        $allowed = self::allowed($said, $region, $now);
+                        $allowed = self::allowed($said, $region, $now, $lifted);
                         self::assertSame(
                             $allowed,
                             $this->mayBeListed($region, $now),
@@ -106,11 +114,8 @@ final class RestrictionsTest extends TestCase
                     array_values(
                         array_filter(
                             self::IDS,
-                            static fn(string $id): bool => in_array(
-                                true,
-                                array_column($said[$id], 'made_for_kids'),
-                                true,
-                            ),
+                            static fn(string $id): bool => !isset($lifted["#$id"]['made_for_kids']) &&
+                                in_array(true, array_column($said[$id], 'made_for_kids'), true),
                         ),
                     ),
                     $this->database->texts('SELECT id FROM videos WHERE made_for_kids = 1 ORDER BY id'),
@@ -120,7 +125,7 @@ final class RestrictionsTest extends TestCase
             new RankingPublisher($this->database)->publish($this->clock->now);
             foreach (['DE', 'GB'] as $region) {
                 self::assertSame(
-                    self::allowed($said, $region, $this->clock->now),
+                    self::allowed($said, $region, $this->clock->now, $lifted),
                     $this->listed($region),
                     $message,
                 );
@@ -130,14 +135,52 @@ final class RestrictionsTest extends TestCase
 
     /**
      * @param array<array-key, array<string, array<string, mixed>>> $said by id, source and field
+     * @param array<string, array<string, int>> $lifted by "#" and id, and field: until when
      * @return list<string> the ids that may be listed, in order
      */
-    private static function allowed(array $said, string $country, int $now): array
+    private static function allowed(array $said, string $country, int $now, array $lifted): array
     {
         $isAllowed = static fn(string $id): bool => $said[$id] !== [] &&
-            array_all($said[$id], static fn(array $fields): bool => self::allows($fields, $country, $now));
+            array_all(
+                $said[$id],
+                static fn(array $fields): bool => self::allows(
+                    array_diff_key($fields, $lifted["#$id"] ?? []),
+                    $country,
+                    $now,
+                ) &&
+                    array_all(
+                        array_diff_key($lifted["#$id"] ?? [], ['made_for_kids' => true]),
+                        static fn(int $until, string $field): bool => $now < $until ||
+                            in_array($fields[$field] ?? false, [false, ['excluded' => []]], true),
+                    ),
+            );
 
         return array_values(array_filter(self::IDS, $isAllowed));
+    }
+
+    /**
+     * As a run does with what editors say.
+     *
+     * @param array<string, ?array<string, string>> $lifts
+     * @return array<string, array<string, int>> what is in force
+     */
+    private function lift(array $lifts): array
+    {
+        $entries = array_map(
+            static fn(array $lift): array => [...$lift, 'reason' => 'seen'],
+            array_values(array_filter($lifts)),
+        );
+        $text = json_encode(['lifted' => $entries], JSON_THROW_ON_ERROR);
+        $lifted = Editorial::read($text, null, $this->clock->now)->liftedAt($this->clock->now);
+        new Restrictions($this->database)->lift($lifted, $this->clock->now);
+
+        return array_map(
+            static fn(array $fields): array => array_map(
+                static fn(?int $until): int => $until ?? PHP_INT_MAX,
+                $fields,
+            ),
+            $lifted,
+        );
     }
 
     /** @return list<string> */
