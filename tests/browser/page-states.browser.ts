@@ -125,6 +125,25 @@ describe("the page, when something changes or fails,", () => {
       },
     ));
 
+  test("shares the address that it was opened at, where the site names none", () =>
+    openPage(
+      "/?region=GB",
+      async ({ page }) => {
+        await page.locator("#share summary").dispatchEvent("click");
+        assert.equal(await page.locator("#share textarea").first().inputValue(), page.url());
+        assert.equal(await page.locator("footer").count(), 1);
+      },
+      {
+        prepare: (page) =>
+          page.route("**/?region=GB", async (route) => {
+            const response = await route.fetch();
+            const html = (await response.text()).replace(/"public_url":"[^"]*",/, "");
+            await route.fulfill({ response, body: html.replace(/<details id="share">.*?<\/details>/, "") });
+          }),
+        errors: [/loopback|ERR_FAILED/], // what a test sends may load no pictures of this machine
+      },
+    ));
+
   test("says so when the edge has only its fallback", () =>
     openPage("/?region=DK&lang=en", async ({ page }) => {
       await page.route("**/api/trending?*", async (route) => {

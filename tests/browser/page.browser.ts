@@ -200,6 +200,62 @@ describe("the page", () => {
       assert.match(await heading(), /^סרטונים חמים/);
     }));
 
+  test("gives its link and a frame of its list to copy, by keyboard, and fits a narrow screen with large letters", () =>
+    openPage(
+      "/?region=PT&window=now&duration=short&lang=en",
+      async ({ page }) => {
+        await page.locator("#share summary").focus();
+        await page.keyboard.press("Enter");
+        const buttons = page.locator("#share").getByRole("button", { name: "Copy" });
+        await buttons.nth(1).waitFor();
+        const copied: string[] = [];
+        for (const _ of ["link", "frame"]) {
+          await buttons.first().focus();
+          await page.keyboard.press("Enter");
+          await page.locator("#share button", { hasText: "Copied" }).nth(copied.length).waitFor();
+          copied.push(await page.evaluate(() => navigator.clipboard.readText()));
+        }
+        const list = "region=PT&window=now&duration=short&lang=en";
+        const frame = `<iframe src="https://trending.example/embed?${list.replaceAll("&", "&amp;")}"`;
+        assert.equal(copied[0], `https://trending.example/?${list}`);
+        assert.ok(copied[1]?.startsWith(`${frame} title="Trending: Portugal · Short videos – Kanal Eins"`));
+        const mail = await page.locator('#share a[href^="mailto:?"]').getAttribute("href");
+        assert.equal(new URL(mail ?? "").searchParams.get("body"), copied[0]);
+        await assertAccessible(page);
+        await page.evaluate(() => {
+          document.documentElement.style.fontSize = "200%";
+        });
+        assert.equal(await hiddenAtTheSide(page), 0);
+      },
+      { permissions: ["clipboard-read", "clipboard-write"], viewport: { width: 320, height: 640 } },
+    ));
+
+  test("selects what it may not copy, and shares as the device does where that can", () => {
+    const shared: unknown[] = [];
+    const prepare = async (page: Page) => {
+      await page.exposeFunction("noteShared", (data: unknown) => shared.push(data));
+      await page.addInitScript(() => {
+        const { noteShared } = globalThis as unknown as { noteShared(data: unknown): Promise<void> };
+        Object.assign(Navigator.prototype, { share: noteShared });
+        navigator.clipboard.writeText = () => Promise.reject(new Error("It is not allowed"));
+      });
+    };
+    return openPage(
+      "/?region=GB",
+      async ({ page }) => {
+        await page.locator("#share summary").dispatchEvent("click");
+        await page.getByRole("button", { name: "Copy" }).first().dispatchEvent("click");
+        const url = "https://trending.example/?region=GB";
+        await page.waitForFunction((url) => getSelection()?.toString() === url, url);
+        assert.equal(await page.locator("#share a").count(), 0);
+        await page.getByRole("button", { name: "Share" }).dispatchEvent("click");
+        await page.waitForFunction(() => document.getElementById("share")); // what the click calls has been called
+        assert.deepEqual(shared, [{ title: "Trending: United Kingdom – Kanal Eins", url }]);
+      },
+      { prepare },
+    );
+  });
+
   test("stores nothing that names anybody, and sends no cookie", () =>
     openPage(
       "/?region=GB",
@@ -335,6 +391,11 @@ describe("the page without scripts", () => {
         await page.waitForURL(/cursor=/, isThere);
         await page.locator('trendvault-list li[data-rank="25"]').waitFor();
         assert.equal(await page.locator("trendvault-list li").count(), 24);
+        await page.locator("#share summary").dispatchEvent("click");
+        assert.equal(
+          await page.locator("#share textarea:visible").first().inputValue(),
+          "https://trending.example/?region=SE&window=now",
+        );
       },
       options,
     ));

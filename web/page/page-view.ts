@@ -53,6 +53,8 @@ export type Shell = {
   sendsViews: boolean;
   /** What the site says of itself, if anything. */
   site?: Site | undefined;
+  /** Where the page is, and what a visitor's browser can do; the origin knows nothing of it. */
+  device?: { origin: string; canCopy: boolean; canShare: boolean };
 };
 
 /** What the origin says of every page to its scripts: it does not depend on the list. */
@@ -261,6 +263,7 @@ export const pageParts = {
   asOf: asOfView,
   more: moreLink,
   foot: footView,
+  share: shareView,
   attributes: listAttributes,
 };
 
@@ -447,6 +450,40 @@ function footView(shell: Shell): ViewElement {
     h("p", {}, sendsViews ? messages.sends : messages.sendsNothing, " ", messages.noCookies),
     hosts === "" ? null : h("p", {}, fill(messages.foreignThumbs, { hosts })),
     languageLinks(shell),
+    addressOf(shell) === undefined
+      ? null
+      : h("details", { id: "share" }, h("summary", {}, messages.share), shareView(shell)),
+  );
+}
+
+/** Where visitors find the page, as a URL; undefined at an origin that nobody has told. */
+function addressOf({ site, device }: Shell): string | undefined {
+  return site?.public_url ?? device?.origin;
+}
+
+/** A link to a page, and a frame with its list, as texts: what cannot be copied can be selected. */
+function shareView(shell: Shell): ViewElement {
+  const { query, messages, device } = shell;
+  const page = { ...query, cursor: undefined };
+  const title = titleOf(shell);
+  const url = new URL(pageUrl(page), addressOf(shell)).href;
+  const src = new URL(pageUrl(page, paths.embed), url).href;
+  const mail = `mailto:?subject=${encodeURIComponent(title)}&body=${encodeURIComponent(url)}`;
+  const button = (name: string, label: string) =>
+    h("button", { type: "button", name, "aria-live": "polite" }, label);
+  const field = (label: string, text: string) =>
+    h(
+      "p",
+      {},
+      h("label", {}, label, h("textarea", { readonly: true, rows: 3, dir: "ltr" }, text)),
+      device?.canCopy ? button("copy", messages.copy) : null,
+    );
+  return h(
+    "div",
+    { id: "shared" },
+    field(title, url),
+    h("p", {}, device?.canShare ? button("share", messages.share) : h("a", { href: mail }, "E-mail")),
+    field(messages.embed, toHtml(h("iframe", { src, title, width: "100%", height: frameSizes[0] }))),
   );
 }
 

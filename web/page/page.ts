@@ -52,6 +52,7 @@ class LivePage {
     this.#shell = await readShell(this.#queryOf(new URL(location.href)), this.#data);
     this.#shown = this.#shell;
     this.#listen();
+    if (!document.getElementById("share")) replace("foot", pageParts.foot(this.#shell)); // now there is an address
     this.#page.showAge(this.#shell);
     this.#watchEnd();
     void this.#restorePlace();
@@ -63,6 +64,11 @@ class LivePage {
 
   #listen(): void {
     document.addEventListener("click", (event) => this.#onClick(event));
+    document.addEventListener(
+      "toggle",
+      () => this.#shown && replace("shared", pageParts.share(this.#shown)),
+      true,
+    );
     this.#choice.listen();
     let timer: ReturnType<typeof setTimeout>;
     addEventListener("scroll", () => {
@@ -86,7 +92,10 @@ class LivePage {
 
   #onClick(event: MouseEvent): void {
     this.#keepPlace(); // also of a link to another page, which may be gone before it could be kept
-    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    const target = event.target instanceof Element ? event.target : null;
+    const shared = target?.closest<HTMLButtonElement>("#shared button");
+    if (shared) void share(shared, this.#shown).catch(() => {}); // what is to be copied is selected all the same
+    const link = target?.closest("a") ?? null;
     const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
     if (link === null || !isPlain || event.defaultPrevented) return;
     if (link.rel === "next") void this.#showMore();
@@ -264,6 +273,17 @@ class LivePage {
   }
 }
 
+/** Copies the text beside a button, or shares the page as the device does. */
+async function share(button: HTMLButtonElement, shell: Shell | undefined): Promise<void> {
+  if (shell === undefined) return;
+  const field = button.closest("div")?.querySelector("textarea");
+  if (button.name === "share") return navigator.share({ title: titleOf(shell), url: field?.value ?? "" });
+  const text = button.parentElement?.querySelector("textarea");
+  text?.select();
+  await navigator.clipboard.writeText(text?.value ?? "");
+  button.textContent = shell.messages.copied;
+}
+
 /** Takes over the regions and languages of a deployment that has its own. They are named by Intl. */
 function useRegionsOf({ languages, words }: PageData): void {
   const named =
@@ -291,7 +311,9 @@ function readQuery({ searchParams }: URL, shown: { region: string } & Pick<PageD
 async function readShell(query: PageQuery, data: PageData): Promise<Shell> {
   const language = pageLanguageOf(query);
   const messages = data.words?.[language] ?? (await loadMessages(language as PageLanguage));
-  return { ...data, query, language, messages, formats: formatsOf(language) };
+  const can = (what: string) => what in navigator;
+  const device = { origin: location.origin, canCopy: can("clipboard"), canShare: can("share") };
+  return { ...data, query, language, messages, formats: formatsOf(language), device };
 }
 
 /** Where in a list a visitor is: the video at the upper edge, how far from that, and of how many ranks. */

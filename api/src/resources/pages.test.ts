@@ -32,6 +32,7 @@ describe("the page of a list", () => {
     const elements = await elementsOf("/?region=PL");
     expect(attribute(elements[0] as Element, "lang")).toBe("pl");
     expect(classed(elements, "title").map(textOf)).toEqual([1, 2, 3].map((n) => `Title of video${n}`));
+    expect(named(elements, "textarea")).toEqual([]); // the origin does not know the address to share
     const data = elements.find((element) => attribute(element, "id") === "list-data") as Element;
     const { token, items } = JSON.parse(textOf(data));
     const list = (await (await origin.ask("/api/trending?region=PL&fields=chart")).json()) as {

@@ -90,10 +90,19 @@ describe("a tree", () => {
       "/\\x.example",
       "data:text/html,x",
       " https://x",
+      "mailto:somebody@x.example",
     ]) {
       expect(toHtml(h("a", { href }))).toBe("<a></a>");
     }
-    for (const href of ["/", "/?region=PL", "?a=b", "#top", "https://x.example/a", "http://127.0.0.1:1/"]) {
+    for (const href of [
+      "/",
+      "/?region=PL",
+      "?a=b",
+      "#top",
+      "https://x.example/a",
+      "http://127.0.0.1:1/",
+      "mailto:?body=x",
+    ]) {
       expect(toHtml(h("a", { href }))).toBe(`<a href="${href}"></a>`);
     }
   });

@@ -15,7 +15,7 @@ type Child = ViewNode | null | readonly Child[];
 
 /**
  * An element. Attributes that are null, undefined or false are left out, true is an empty one; so is an address that is
- * neither http(s) nor of this site. @throws Error for what a strict Content-Security-Policy forbids
+ * neither http(s) nor of this site nor a mail to nobody yet. @throws Error for what a strict Content-Security-Policy forbids
  */
 export function h(tag: string, attributes: Record<string, Value>, ...children: Child[]): ViewElement {
   if (tag === "style") throw new Error("Cannot make a style element: the policy forbids it");
@@ -54,7 +54,7 @@ const voidElements = new Set(["base", "br", "img", "input", "link", "meta"]);
 // Of this site: a path that does not begin with two slashes (or a backslash, which browsers take for one), a query, a
 // fragment. Browsers drop tabs and line feeds, wherever they are: two slashes could be left.
 function isSafeAddress(text: string): boolean {
-  return !/[\t\n]/.test(text) && /^(https?:\/\/|\/(?![/\\])|[?#]|\/$)/.test(text);
+  return !/[\t\n]/.test(text) && /^(https?:\/\/|mailto:\?|\/(?![/\\])|[?#]|\/$)/.test(text);
 }
 
 // A parser drops U+0000 and makes a line feed of a carriage return: then the two trees would differ.
