@@ -483,7 +483,7 @@ function shareView(shell: Shell): ViewElement {
     { id: "shared" },
     field(title, url),
     h("p", {}, device?.canShare ? button("share", messages.share) : h("a", { href: mail }, "E-mail")),
-    field(messages.embed, toHtml(h("iframe", { src, title, width: "100%", height: frameSizes[0] }))),
+    field("HTML", toHtml(h("iframe", { src, title, width: "100%", height: frameSizes[0] }))),
   );
 }
 

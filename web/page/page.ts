@@ -215,7 +215,7 @@ class LivePage {
     const messages = this.#shell?.messages;
     if (messages === undefined) return;
     this.#notice.show("newer", messages.newer, {
-      label: messages.showNewer,
+      label: messages.show,
       run: () => {
         this.#list.showNewer();
         scrollTo(0, 0);

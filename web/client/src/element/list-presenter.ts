@@ -108,7 +108,7 @@ export class ListPresenter {
   /** Says it, with a button for what has an action; `ageSeconds` is that of the list that is shown. */
   notice(kind: NoticeKind, { ageSeconds = 0, run }: { ageSeconds?: number; run?: () => void } = {}): void {
     const { messages, formats } = this.#prepared;
-    const action = run && { text: kind === "newer" ? messages.showNewer : messages.retry, run };
+    const action = run && { text: kind === "newer" ? messages.show : messages.retry, run };
     const text = kind === null ? null : fill(messages[kind], { age: formats.ago(ageSeconds) });
     this.#root.say(text === null ? null : { text, ...(action && { action }) });
   }

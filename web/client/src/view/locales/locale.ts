@@ -14,7 +14,7 @@ export type Messages = Readonly<Record<Exclude<keyof typeof en, "dir" | "categor
 /** Those that a list needs at once. The build makes a file of them: the element loads no others until somebody asks why. */
 export const listWords = [
   ...["dir", "nextHours", "nextDays", "up", "down", "unchanged", "new", "viewsAnHour", "sparkline", "why"],
-  ...["expected", "expectedHere", "counted", "loading", "empty", "listOf", "newer", "showNewer", "stale"],
+  ...["expected", "expectedHere", "counted", "loading", "empty", "listOf", "newer", "show", "stale"],
   ...["fallback", "offline", "failed", "unverified", "retry", "howMade", "report", "placed", "sponsored"],
   ...["live", "scheduled"],
 ] as const satisfies (keyof Messages)[];
