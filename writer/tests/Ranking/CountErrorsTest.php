@@ -159,6 +159,120 @@ final class CountErrorsTest extends TestCase
         }
     }
 
+    /** @return iterable<string, array{string, int}> counts with the minutes since the one before, and the last of the views that are believed */
+    public static function beliefs(): iterable
+    {
+        yield 'a gain of twice what the rate says, and what chance adds, counts' => [
+            '120000 60+120 50+231',
+            120_351,
+        ];
+        yield 'one above it waits' => ['120000 60+120 50+232', 120_120];
+        yield 'where nothing came, one view counts' => ['0 60+0 60+1', 1];
+        yield 'and two wait' => ['0 60+0 60+2', 0];
+        yield 'unless the last count is older than 55 minutes' => ['120000 60+120 55+1500', 121_620];
+        yield 'but not at 54' => ['120000 60+120 54+1500', 120_120];
+        yield 'or than three hours, where it is more than a day brings' => [
+            '120000 60+120 180+800000',
+            920_120,
+        ];
+        yield 'but not a minute earlier' => ['120000 60+120 179+800000', 120_120];
+        yield 'a jump that goes on at an eighth of its pace is of new views' => [
+            '120000 9+18 9+100000 9+12500',
+            232_518,
+        ];
+        yield 'one that goes on more slowly is not' => ['120000 9+18 9+100000 9+12499', 120_018];
+        yield 'unless two days bring as many' => ['120000 10+20 10+5800 10+20', 125_840];
+        yield 'and not what four bring' => ['120000 10+20 10+11600 10+20', 120_020];
+        yield 'a second jump after one that was believed, and has not fallen back, is, too' => [
+            '120000 60+120 180+800000 10+20000000 10+20',
+            20_920_140,
+        ];
+        yield 'after two counts below it another level counts' => ['120000 60+120 60=90000 60+190', 90_190];
+        yield 'where the first was the only one, not in a row either' => [
+            '120000 9=60000 9=20000 9=60060',
+            60_060,
+        ];
+        $twoSources = '120000 30+60 30=60000 30=120180';
+        yield 'another one does when three counts went by without the first' => [
+            "$twoSources 30=60095 30+95 30+95",
+            60_285,
+        ];
+        yield 'but not after two' => ["$twoSources 30=60095 30+95", 120_180];
+        yield 'nor before an hour' => ["$twoSources 19=60060 19+60 19+60", 120_180];
+        yield 'then at the next' => ["$twoSources 20=60060 20+60 20+60", 60_180];
+        $again = "$twoSources 30=60095 30+95 30+95 30=120420";
+        yield 'the first counts again at its first count' => [$again, 120_420];
+        yield 'and the other one does not' => ["$again 30=60400", 120_420];
+        yield 'a replica that lags counts at its first count, once it is known' => [
+            '120000 30+60 30=119000 30=120180 30=119100',
+            119_100,
+        ];
+        $passed = static fn(int $counts, int $minutes): string => '120000 30+60 30=60000 10=120080' .
+            str_repeat(" $minutes+" . 2 * $minutes, $counts - 1) .
+            ' 30=62000 30+60';
+        yield 'a level that was passed is forgotten after twelve counts and six hours: it is a new one' => [
+            $passed(12, 33),
+            62_060,
+        ];
+        yield 'but not within six hours' => [$passed(12, 31), 120_762];
+        yield 'nor after eleven counts' => [$passed(11, 120), 122_480];
+        $above = static fn(int $hours): string => '120000 60+120 60=900000 60=120360' .
+            str_repeat(' 60+120', $hours - 1) .
+            ' 50=906000 50+100';
+        yield 'one above it is forgotten after two days' => [$above(48), 906_100];
+        yield 'but not before' => [$above(47), 125_880];
+        $four = '120000 30+60 30=60000 30=120180 30=40000 30=120300 30=20000 30=120420';
+        yield 'three others are known' => ["$four 30=60400 30+60", 120_420];
+        yield 'of a fourth the oldest is not' => ["$four 30=10000 30=120540 30=60460 30+60", 60_520];
+        yield 'but the newest is' => ["$four 30=10000 30=120540 30=10060 30+60", 120_540];
+        yield 'counts that lie more than 3 % apart are no noise' => [
+            '120000 30+60 30=115000 30=120180 30=111000',
+            120_180,
+        ];
+        yield 'a count an eighth of the way up to the first belongs to a level' => [
+            "$twoSources 30=67000 30+60",
+            120_180,
+        ];
+        yield 'and one above that to another' => ["$twoSources 30=68000 30+60", 68_060];
+    }
+
+    #[Test]
+    #[DataProvider('beliefs')]
+    public function which_counts_are_believed_is_what_the_documents_say(string $counts, int $believed): void
+    {
+        self::assertSame($believed, self::replay($counts)->views);
+    }
+
+    #[Test]
+    public function a_jump_is_believed_when_no_second_count_has_contradicted_it_for_55_minutes(): void
+    {
+        $velocity = self::replay('120000 60+120 20+1500');
+        $jumpedAt = $velocity->lastObservedAt;
+
+        self::assertSame($velocity, $velocity->at($jumpedAt + 3299));
+        self::assertSame(121_620, $velocity->at($jumpedAt + 3300)->views);
+        self::assertGreaterThan(800.0, $velocity->at($jumpedAt + 3300)->viewsPerHour);
+    }
+
+    #[Test]
+    public function noise_of_three_percent_is_measured_over_a_day_until_twelve_counts_have_not_fallen(): void
+    {
+        $rates = [];
+        [$counts, $views] = ['1000000', 1_000_000];
+        for ($at = 1; $at <= 120; $at++) {
+            $views += $at <= 72 ? 200 : 4000;
+            $counts .= ' 60=' . ($views + [0, 14_000, -13_000, 6000][$at % 4]);
+            $rates[$at] = self::replay($counts)->viewsPerHour;
+        }
+
+        foreach (array_slice($rates, 48, 24) as $rate) {
+            self::assertEqualsWithDelta(200.0, $rate, 80.0);
+        }
+        self::assertEqualsWithDelta(3500.0, $rates[120], 200.0); // of 4,000 for two days
+        self::assertNotNull(self::replay($counts . str_repeat(' 60+4000', 11))->levels);
+        self::assertNull(self::replay($counts . str_repeat(' 60+20000', 13))->levels);
+    }
+
     #[Test]
     public function two_sources_that_are_read_by_chance_are_no_burst(): void
     {
@@ -253,6 +367,21 @@ final class CountErrorsTest extends TestCase
         }
 
         return [$read, $errs];
+    }
+
+    /** @param string $counts the first one, and with the minutes before each others: `60+120` for a gain, `60=120` for a count */
+    private static function replay(string $counts): Velocity
+    {
+        $words = explode(' ', $counts);
+        $views = (int) array_shift($words);
+        $velocity = Velocity::first(FixedClock::NOON, $views, FixedClock::NOON - 30 * $views);
+        foreach ($words as $word) {
+            [$minutes, $more] = preg_split('/[+=]/', $word) ?: [0, 0];
+            $views = (int) $more + (str_contains($word, '+') ? $views : 0);
+            $velocity = $velocity->next($velocity->lastObservedAt + 60 * (int) $minutes, $views);
+        }
+
+        return $velocity;
     }
 
     private static function observed(?Velocity $velocity, int $at, int $views, int $published): Velocity
