@@ -27,7 +27,7 @@ const file = {
   ],
   rules: [
     { word: "giveaway", factor: 0.5, until: pin.until, reason: "too many", by: "Ana", public: true },
-    { channel: "A channel", factor: 0, until: pin.until, reason: "spam", public: false },
+    { channel: "A channel", region: "DE", factor: 0, until: pin.until, reason: "spam", public: false },
     { source: "peertube:tube.example", factor: 0, until: pin.until, reason: "spam" },
   ],
   reviews: [

@@ -74,7 +74,9 @@ final class Editorial extends WriterCommand
             $lines[] =
                 'rule     ' .
                 ($rule['factor'] === 0.0 ? 'never' : "× {$rule['factor']}") .
-                " for {$rule['kind']} {$rule['name']}, until " .
+                " for {$rule['kind']} {$rule['name']}" .
+                ($rule['region'] === null ? '' : " in {$rule['region']}") .
+                ', until ' .
                 Rfc3339::format($rule['until']) .
                 self::why($rule['reason'], $rule['by']) .
                 ($rule['until'] <= $now ? ' — over' : '');

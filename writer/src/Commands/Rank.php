@@ -102,7 +102,7 @@ final class Rule extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
     The next generation follows it. A word is found as a whole one, whatever its case and accents. Again,
-    for the same channel, word or source, it replaces the rule; --end takes it out. --dry-run changes
+    for the same channel, word or source of a region, it replaces the rule; --end takes it out. --dry-run changes
     nothing, and prints what would change in the lists of now.
     TEXT;
     private const array KINDS = ['channel', 'word', 'source'];
@@ -115,6 +115,7 @@ final class Rule extends WriterCommand
                 'channel' => 'The name of a channel, exactly',
                 'word' => 'A word or several in a row, in a title',
                 'source' => 'A source, as in SOURCES, or its kind',
+                'region' => 'The region of the lists, such as GB (default: all)',
                 'factor' => 'What scores are multiplied with, from 0 to less than 1 (default: 0, for never)',
                 'until' => 'When it ends, such as 2026-12-24T18:00:00Z',
                 'reason' => 'Why, for those who ask later; at most 300 characters',
@@ -145,20 +146,23 @@ final class Rule extends WriterCommand
             throw WriterException::usage('Expected one of --channel, --word and --source.');
         }
         [$kind, $name] = [$kinds[0], $given($kinds[0])];
-        $isMeant = static function (stdClass $rule) use ($kind, $name): bool {
+        $region = $given('region');
+        $isMeant = static function (stdClass $rule) use ($kind, $name, $region): bool {
             /** @var ?string $named */
             $named = $rule->$kind ?? null;
 
-            return $named === $name ||
-                ($kind === 'word' &&
-                    $named !== null &&
-                    Rules::comparable($named) === Rules::comparable((string) $name));
+            return ($rule->region ?? null) === $region &&
+                ($named === $name ||
+                    ($kind === 'word' &&
+                        $named !== null &&
+                        Rules::comparable($named) === Rules::comparable((string) $name)));
         };
         $factor = $given('factor') ?? '0';
         $entry = self::isGiven($input, 'end')
             ? null
             : [
                 $kind => $name,
+                ...$region === null ? [] : ['region' => $region],
                 'factor' => is_numeric($factor) ? (float) $factor : $factor,
                 'until' => $given('until') ?? '',
                 'reason' => $given('reason') ?? '',

@@ -15,7 +15,7 @@ use TrendVault\Writer\WriterException;
 /**
  * What editors decide: docs/editorial.schema.json, whose every member is checked here, too. Times are UTC seconds.
  *
- * @type Rule = array{kind: string, name: string, factor: float, until: int, reason: string, by: ?string, isPublic: bool}
+ * @type Rule = array{kind: string, name: string, region: ?string, factor: float, until: int, reason: string, by: ?string, isPublic: bool}
  * @type Lift = array{video: string, field: string, until: ?int, reason: string, by: ?string}
  * @type Review = array{region: string, category: ?string, since: int, hours: int, enters: bool, reason: string, by: ?string}
  */
@@ -135,12 +135,13 @@ final readonly class Editorial
     /** @return Rule */
     private static function rule(stdClass $entry): array
     {
-        /** @var array{channel?: string, word?: string, source?: string, factor: float|int, until: string, reason: string, by?: string, public?: bool} $members */
+        /** @var array{channel?: string, word?: string, source?: string, region?: string, factor: float|int, until: string, reason: string, by?: string, public?: bool} $members */
         $members = (array) $entry;
 
         return [
             'kind' => isset($members['channel']) ? 'channel' : (isset($members['word']) ? 'word' : 'source'),
             'name' => $members['channel'] ?? ($members['word'] ?? ($members['source'] ?? '')),
+            'region' => $members['region'] ?? null,
             'factor' => (float) $members['factor'],
             'until' => (int) Rfc3339::parse($members['until']),
             'reason' => $members['reason'],
@@ -244,6 +245,7 @@ final readonly class Editorial
                 'one or more words, in 1 to 100 characters with a letter or a digit',
             ],
             'source' => [$isText(200), 'a source as in SOURCES, or its kind, in 1 to 200 characters'],
+            'region' => $region,
             'factor' => [
                 static fn(mixed $value): bool => (is_int($value) || is_float($value)) &&
                     $value >= 0 &&
@@ -437,9 +439,11 @@ final readonly class Editorial
                 $faults[] = "lifted[$index]: lifted[$first] says the same already";
             }
         }
-        foreach ($this->reviews as $index => $review) {
-            if ($regions !== null && !in_array($review['region'], $regions, true)) {
-                $faults[] = "reviews[$index].region: expected one of " . implode(', ', $regions);
+        foreach (['rules' => $this->rules, 'reviews' => $this->reviews] as $list => $entries) {
+            foreach ($entries as $index => ['region' => $region]) {
+                if ($regions !== null && $region !== null && !in_array($region, $regions, true)) {
+                    $faults[] = "{$list}[$index].region: expected one of " . implode(', ', $regions);
+                }
             }
         }
         foreach ($this->pins as $index => $pin) {

@@ -45,17 +45,27 @@ final class Rules
         'œ' => 'oe',
     ];
 
-    /** @var array<string, array<string, Ruling>> by kind, and by "#" and name */
+    /** @var array<string, array<string, Ruling>> by kind, and by region ('' for all), "#" and name */
     private array $named = ['channel' => [], 'source' => [], 'word' => []];
     /**
-     * What a title has to contain, by its first word, which the title has, too; '' for a script without spaces.
+     * What a title has to contain, by region ('' for all), "#" and its first word, which the title has, too; '' for a script
+     * without spaces.
      *
      * @var array<string, array<string, Ruling>>
      */
     private array $phrases = [];
+    /**
+     * Of what came later than a time, the longest of the reviews that began before, by what happens then; the newest first.
+     * By region, or region, "#" and category.
+     *
+     * @var array<string, list<array{since: int, enter: int, stayOut: int}>>
+     */
+    private array $reviews = [];
+    /** @var array<string, string> those that have a rule of their own; '' for the rules of all */
+    private array $regions = ['' => ''];
     /** @var array<string, true> videos and channels that need not wait: kind, "#" and name */
     private array $allowed = [];
-    /** @var array<int, ?Ruling> by the id of a source */
+    /** @var array<string, ?Ruling> by region ('' for all), "#" and the id of a source */
     private array $bySource = [];
 
     /**
@@ -65,18 +75,19 @@ final class Rules
      * @param list<Pin> $pins what is pinned in a region does not wait there
      * @param array<int, string> $sources names by id
      */
-    public function __construct(
-        array $rules,
-        private readonly array $reviews,
-        array $allowed,
-        array $pins,
-        array $sources,
-    ) {
+    public function __construct(array $rules, array $reviews, array $allowed, array $pins, array $sources)
+    {
         foreach ($rules as $rule) {
             $this->addRule($rule);
         }
         foreach ($sources as $id => $name) {
-            $this->bySource[$id] = $this->ofSource($name);
+            foreach ($this->regions as $region) {
+                $this->bySource["$region#$id"] = $this->ofSource($name, $region);
+            }
+        }
+        usort($reviews, static fn(array $one, array $other): int => $one['since'] <=> $other['since']);
+        foreach ($reviews as $review) {
+            $this->addReview($review);
         }
         foreach ($allowed as [$kind, $name]) {
             $this->allowed["$kind->value#$name"] = true;
@@ -102,12 +113,16 @@ final class Rules
      */
     public function of(array $video, string $region, int $knownSince, int $now): ?Ruling
     {
-        $found = $this->named['channel']["#{$video['channel']}"] ?? null;
-        if (isset($video['described_by'])) {
-            $found = Ruling::stricter($found, $this->bySource[$video['described_by']] ?? null);
+        $regions = isset($this->regions[$region]) ? ['', $region] : [''];
+        $found = null;
+        foreach ($regions as $of) {
+            $found = Ruling::stricter($found, $this->named['channel']["$of#{$video['channel']}"] ?? null);
+            if (isset($video['described_by'])) {
+                $found = Ruling::stricter($found, $this->bySource["$of#{$video['described_by']}"] ?? null);
+            }
         }
         if (isset($video['title'])) {
-            $found = Ruling::stricter($found, $this->ofTitle($video['title']));
+            $found = Ruling::stricter($found, $this->ofTitle($video['title'], $regions));
         }
 
         return $found?->factor === 0.0
@@ -136,29 +151,43 @@ final class Rules
     private function addRule(array $rule): void
     {
         $ruling = new Ruling($rule['factor'], $rule['isPublic'] ? $rule['reason'] : null);
-        [$kind, $key] = [$rule['kind'], "#{$rule['name']}"];
+        [$kind, $region] = [$rule['kind'], $rule['region'] ?? ''];
+        $this->regions[$region] = $region;
+        $key = "$region#{$rule['name']}";
         if ($kind === 'word') {
             $words = trim(self::comparable($rule['name']));
             $edge = static fn(string $at): string => preg_match("/$at/u", $words) === 1 ? '' : ' ';
             $text = $edge('^[' . self::SPACELESS . ']') . $words . $edge('[' . self::SPACELESS . ']\p{M}*$');
             if ($text !== " $words " || str_contains($words, ' ')) {
                 $first = str_starts_with($text, ' ') ? explode(' ', $words)[0] : '';
-                $known = $this->phrases["#$first"][$text] ?? $ruling;
-                $this->phrases["#$first"][$text] = $ruling->factor < $known->factor ? $ruling : $known;
+                $known = $this->phrases["$region#$first"][$text] ?? $ruling;
+                $this->phrases["$region#$first"][$text] = $ruling->factor < $known->factor ? $ruling : $known;
 
                 return;
             }
-            $key = "#$words";
+            $key = "$region#$words";
         }
-        if ($key === '#') {
+        if ($key === "$region#") {
             return; // nothing but characters that are not compared
         }
         $known = $this->named[$kind][$key] ?? $ruling;
         $this->named[$kind][$key] = $ruling->factor < $known->factor ? $ruling : $known;
     }
 
+    /** @param Review $review that began after those that were added */
+    private function addReview(array $review): void
+    {
+        $of = $review['region'] . ($review['category'] === null ? '' : "#{$review['category']}");
+        $longest = $this->reviews[$of][0] ?? ['since' => 0, 'enter' => 0, 'stayOut' => 0];
+        $then = $review['enters'] ? 'enter' : 'stayOut';
+        if ($review['hours'] > $longest[$then]) {
+            $new = [...$longest, 'since' => $review['since'], $then => $review['hours']];
+            $this->reviews[$of] = [$new, ...$this->reviews[$of] ?? []];
+        }
+    }
+
     /** A rule may name all sources of a kind or host: peertube, peertube:tube.example, peertube:https://tube.example. */
-    private function ofSource(string $name): ?Ruling
+    private function ofSource(string $name, string $region): ?Ruling
     {
         // Of a file's address only the host is stored.
         $place = static fn(string $of): string => (string) preg_replace(
@@ -168,8 +197,9 @@ final class Rules
         );
         $found = null;
         foreach ($this->named['source'] as $key => $ruling) {
-            $named = preg_quote($place(substr($key, 1)), '/');
-            if (preg_match("/^$named(?:[:\/#]|$)/D", $place($name)) === 1) {
+            [$of, $rule] = explode('#', $key, 2);
+            $named = preg_quote($place($rule), '/');
+            if ($of === $region && preg_match("/^$named(?:[:\/#]|$)/D", $place($name)) === 1) {
                 $found = Ruling::stricter($found, $ruling);
             }
         }
@@ -177,15 +207,18 @@ final class Rules
         return $found;
     }
 
-    private function ofTitle(string $title): ?Ruling
+    /** @param list<string> $regions */
+    private function ofTitle(string $title, array $regions): ?Ruling
     {
         $text = self::comparable($title);
         $found = null;
         foreach (array_unique(explode(' ', $text)) as $word) {
-            $found = Ruling::stricter($found, $this->named['word']["#$word"] ?? null);
-            foreach ($this->phrases["#$word"] ?? [] as $phrase => $ruling) {
-                if (str_contains($text, $phrase)) {
-                    $found = Ruling::stricter($found, $ruling);
+            foreach ($regions as $of) {
+                $found = Ruling::stricter($found, $this->named['word']["$of#$word"] ?? null);
+                foreach ($this->phrases["$of#$word"] ?? [] as $phrase => $ruling) {
+                    if (str_contains($text, $phrase)) {
+                        $found = Ruling::stricter($found, $ruling);
+                    }
                 }
             }
         }
@@ -196,18 +229,16 @@ final class Rules
     /** @param array{video_id: string, channel: string, category: ?string, ...} $video */
     private function waiting(array $video, string $region, int $knownSince, int $now): ?Ruling
     {
-        [$until, $enters] = [null, true];
-        foreach ($this->reviews as $review) {
-            if (
-                $review['region'] !== $region ||
-                $knownSince <= $review['since'] ||
-                ($review['category'] !== null && $review['category'] !== $video['category'])
-            ) {
-                continue;
-            }
-            $ends = $knownSince + 3600 * $review['hours'];
-            if ($ends > $now || !$review['enters']) {
-                [$until, $enters] = [max($until ?? $ends, $ends), $enters && $review['enters']];
+        [$hours, $enters] = [0, true];
+        foreach ([$region, "$region#{$video['category']}"] as $of) {
+            $longest = array_find(
+                $this->reviews[$of] ?? [],
+                static fn(array $one): bool => $one['since'] < $knownSince,
+            );
+            if ($longest !== null) {
+                $enters = $enters && $longest['stayOut'] === 0;
+                $isOver = $knownSince + 3600 * $longest['enter'] <= $now;
+                $hours = max($hours, $longest['stayOut'], $isOver ? 0 : $longest['enter']);
             }
         }
         $isAllowed =
@@ -215,7 +246,9 @@ final class Rules
             isset($this->allowed["channel#{$video['channel']}"]) ||
             isset($this->allowed["$region#{$video['video_id']}"]);
 
-        return $until === null || $isAllowed ? null : new Ruling(0.0, null, $until, $enters);
+        return $hours === 0 || $isAllowed
+            ? null
+            : new Ruling(0.0, null, $knownSince + 3600 * $hours, $enters);
     }
 }
 

@@ -708,6 +708,84 @@ final class EditorialTest extends TestCase
     }
 
     #[Test]
+    public function a_video_waits_as_long_as_the_longest_of_all_reviews_that_it_is_under(): void
+    {
+        $random = Draws::randomizer();
+        $pick = static fn(array $values): mixed => $values[$random->getInt(0, count($values) - 1)];
+        for ($draw = Draws::count(usual: 300, long: 20_000); $draw > 0; $draw--) {
+            $reviews = [];
+            for ($count = $random->getInt(1, 9); $count > 0; $count--) {
+                $reviews[] = [
+                    ...['region' => $pick(['DE', 'GB', 'GB']), 'category' => $pick([null, 'News', 'Music'])],
+                    ...['since' => Rfc3339::format(3600 * $random->getInt(0, 6)), 'reason' => 'law'],
+                    ...['hours' => $random->getInt(1, 6), 'after' => $pick(['enter', 'enter', 'stay-out'])],
+                ];
+            }
+            [$knownSince, $now] = [3600 * $random->getInt(0, 8), 3600 * $random->getInt(0, 14)];
+            $video = ['video_id' => 'a', 'channel' => 'b', 'category' => $pick([null, 'News'])];
+            $facts = static fn(array $reviews): ?array => Editorial::read(
+                json_encode(['reviews' => $reviews], JSON_THROW_ON_ERROR),
+                null,
+                0,
+            )
+                ->rulesAt($now, [])
+                ?->of($video, 'GB', $knownSince, $now)
+                ?->facts();
+            $each = array_filter(array_map(static fn(array $one): ?array => $facts([$one]), $reviews));
+            $strictest = [
+                ...['factor' => 0.0, 'reason' => null],
+                'review_until' => max([0, ...array_column($each, 'review_until')]),
+                'enters' => !in_array(false, array_column($each, 'enters'), true),
+            ];
+            self::assertSame(
+                $each === [] ? null : $strictest,
+                $facts($reviews),
+                Draws::hint() . json_encode([$reviews, $video, $knownSince, $now]),
+            );
+        }
+    }
+
+    #[TestWith([['channel' => 'One']])]
+    #[TestWith([['word' => 'sorteo']])]
+    #[TestWith([['word' => 'gran sorteo']])]
+    #[TestWith([['source' => 'youtube']])]
+    #[Test]
+    public function a_rule_of_one_region_counts_there_only(array $rule): void
+    {
+        $video = ['video_id' => 'a', 'channel' => 'One', 'category' => null];
+        $video += ['title' => 'Gran sorteo', 'described_by' => 7];
+        foreach (['DE' => false, 'GB' => true] as $region => $counts) {
+            $ruling = self::rules([...$rule, 'region' => 'GB'], [7 => 'youtube'])?->of($video, $region, 0, 0);
+            self::assertSame($counts, $ruling !== null, $region);
+        }
+        self::assertNotNull(self::rules($rule, [7 => 'youtube'])?->of($video, 'DE', 0, 0));
+    }
+
+    #[Test]
+    public function rules_of_two_regions_about_the_same_are_two(): void
+    {
+        $until = ['--until', '2999-01-01T00:00:00Z'];
+        $this->rule('--channel', 'One & Co', '--region', 'DE', ...$until);
+        self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list());
+        $this->rule('--channel', 'One & Co', '--region', 'GB', ...$until);
+        self::assertSame([], $this->list());
+        self::assertStringContainsString(
+            'rule     never for channel One & Co in GB, until 2999-01-01T00:00:00Z',
+            $this->installation->run(['editorial'])->output,
+        );
+        self::assertStringContainsString(
+            'Nothing to end',
+            $this->refusal('rule', '--channel', 'One & Co', '--end'),
+        );
+        $this->rule('--channel', 'One & Co', '--region', 'GB', '--end');
+        self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list());
+        self::assertStringContainsString(
+            '--region: expected one of ',
+            $this->refusal('rule', '--word', 'a', '--region', 'XX', '--reason', 'why', ...$until),
+        );
+    }
+
+    #[Test]
     public function what_is_new_in_a_market_under_review_waits_until_it_is_allowed_or_its_time_is_over(): void
     {
         $review = static fn(string $then, int $hours): string => json_encode(
