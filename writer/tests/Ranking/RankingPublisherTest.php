@@ -129,10 +129,11 @@ final class RankingPublisherTest extends TestCase
             $channels = $randomizer->getInt(1, 12);
             $list = new TopList($size, $limit);
             $left = [];
-            for ($count = $randomizer->getInt(1, 700); $count > 0; $count--) {
-                $score = (float) $randomizer->getInt(0, 300);
+            $scores = 4 ** $randomizer->getInt(0, 4); // where there are few, many are equal
+            foreach ($randomizer->shuffleArray(range(1, $randomizer->getInt(1, 700))) as $id) {
+                $score = (float) $randomizer->getInt(1, $scores);
                 $left[] = new Candidate(
-                    sprintf('v%04d', $count),
+                    (string) $id,
                     'c' . $randomizer->getInt(1, $channels),
                     $score,
                     Velocity::none(0),
