@@ -187,6 +187,7 @@ final class EraseTest extends PublicationTestCase
                 ],
             ],
             'allowed' => [['channel' => self::CHANNEL], ['video' => self::ID]],
+            'lifted' => [['video' => self::ID, 'field' => 'mature', 'reason' => 'seen']],
         ];
         file_put_contents($file, json_encode($decisions, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE));
         $this->send(300);
