@@ -469,14 +469,19 @@ function shareView(shell: Shell): ViewElement {
   const url = new URL(pageUrl(page), addressOf(shell)).href;
   const src = new URL(pageUrl(page, paths.embed), url).href;
   const mail = `mailto:?subject=${encodeURIComponent(title)}&body=${encodeURIComponent(url)}`;
-  const button = (name: string, label: string) =>
+  const button = (name: string, ...label: (string | ViewElement)[]) =>
     h("button", { type: "button", name, "aria-live": "polite" }, label);
   const field = (label: string, text: string) =>
     h(
       "p",
       {},
-      h("label", {}, label, h("textarea", { readonly: true, rows: 3, dir: "ltr" }, text)),
-      device?.canCopy ? button("copy", messages.copy) : null,
+      h(
+        "label",
+        {},
+        label,
+        h("textarea", { readonly: true, rows: Math.ceil(text.length / 45), dir: "ltr" }, text),
+      ),
+      device?.canCopy ? button("copy", messages.copy, h("span", { class: "hidden" }, ` (${label})`)) : null,
     );
   return h(
     "div",
