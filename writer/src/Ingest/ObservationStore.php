@@ -66,6 +66,8 @@ final class ObservationStore
     private const string DELETE_DETAILS = 'DELETE FROM details WHERE video_id = ?';
     /** So that the next line about it is compared, also where it repeats what its source said before. */
     private const string COMPARE_AGAIN = 'UPDATE velocity SET description_hash = 0 WHERE video_id = ?';
+    /** Of what a source's line repeats: the time, for lines that are older and come later. */
+    private const string SAY_AGAIN = 'UPDATE restrictions SET said_at = max(said_at, ?) WHERE video_id = ? AND source = ?';
     private const string FIND_VIDEO =
         'SELECT ' . self::DESCRIPTION . ' FROM videos AS v' . self::JOIN_DETAILS . ' WHERE v.id = ?';
     private const string SAVE_VIDEO =
@@ -149,7 +151,7 @@ final class ObservationStore
     ) {
         $this->addObservation = $database->prepare(self::ADD_OBSERVATION);
         $this->erasures = $database->value(self::ANY_ERASED) === null ? null : new Erasures($database);
-        $this->sayAgain = $database->prepare(Restrictions::SAY_AGAIN);
+        $this->sayAgain = $database->prepare(self::SAY_AGAIN);
         $this->saveVelocity = $database->prepare(self::SAVE_VELOCITY);
         $this->saveCatalogue = $database->prepare(self::SAVE_CATALOGUE);
         $this->announceAgain = $database->prepare(self::ANNOUNCE_AGAIN);

@@ -23,8 +23,6 @@ final readonly class Restrictions
     INSERT INTO restrictions (video_id, source, said_at, fields) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET said_at = excluded.said_at, fields = excluded.fields
     SQL;
-    /** Of what a source's line repeats: the time, for lines that are older and come later. */
-    public const string SAY_AGAIN = 'UPDATE restrictions SET said_at = max(said_at, ?) WHERE video_id = ? AND source = ?';
     private const string JOIN = 'UPDATE videos SET held_because = ?, available_from = ?, available_until = ?, countries = ?, live = ?, live_until = ?, made_for_kids = ? WHERE id = ?';
     /** Without an end, these last for so long after the newest line that says so. */
     private const array LIVE_SECONDS = ['now' => 3 * 3600, 'scheduled' => 48 * 3600];
