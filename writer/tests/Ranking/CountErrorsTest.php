@@ -162,6 +162,7 @@ final class CountErrorsTest extends TestCase
     /** @return iterable<string, array{string, int}> counts with the minutes since the one before, and the last of the views that are believed */
     public static function beliefs(): iterable
     {
+        yield 'views never fall, not by one' => ['120000 60+120 60=120119', 120_120];
         yield 'a gain of twice what the rate says, and what chance adds, counts' => [
             '120000 60+120 50+231',
             120_351,

@@ -86,6 +86,14 @@ final class ForecastTest extends TestCase
     }
 
     #[Test]
+    public function a_video_that_was_seen_before_its_publication_ages_from_then_on(): void
+    {
+        $ageAtNoon = FixedClock::NOON - Velocity::ageStartsAt(FixedClock::NOON - 60, FixedClock::NOON + 3600);
+
+        self::assertSame(60, $ageAtNoon);
+    }
+
+    #[Test]
     public function the_windows_are_those_that_the_api_offers(): void
     {
         self::assertSame(
