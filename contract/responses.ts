@@ -105,7 +105,7 @@ const expectations = {
   }),
   expected_views: z.number().min(0).nullable().meta({
     description:
-      "Clicks that this place of the list is expected to bring in the window ahead; null where that is not known: without impressions, or before they were counted for a day",
+      "Clicks that this place of the list is expected to bring in the window ahead; null where that is not known: before a day and a hundred clicks were counted",
   }),
 };
 

@@ -76,6 +76,8 @@ final class ClickModel
     /** @var list<array{float, float, float, float}> weight, taper in hours, the prior's shape and mean */
     private array $courses = [];
     private float $impressions = 0.0;
+    /** Of all videos, older ones counted less. */
+    public float $clicks = 0.0;
     /** Of the first rank. */
     private readonly float $perHour;
     /** @var list<float> */
@@ -227,6 +229,7 @@ final class ClickModel
                 // Who opened it saw it, also where a message does not say so: a rate has no more clicks than impressions.
                 $impressions = $kept * max($some->impressions, $some->clicks);
                 $sums[$index] = ($sums[$index] ?? 0.0) + $impressions;
+                $this->clicks += $kept * $some->clicks;
                 $this->counts[$index][] = [
                     $some->rankGroup,
                     $impressions,

@@ -20,6 +20,8 @@ final class RankedLists
     private const int MOST_SEEN = 1800;
     /** Of a region, so many videos of which editors decided are noted. */
     private const int MOST_RULINGS = 5000;
+    /** With fewer, what places are expected to bring is off by half on average. */
+    private const float LEAST_CLICKS = 100.0;
 
     /** @var list<Window> */
     private readonly array $windows;
@@ -42,6 +44,8 @@ final class RankedLists
     private array $weights = [];
     /** @var array<string, Audience> by region */
     private array $audiences = [];
+    /** @var array<string, float> by region */
+    private array $clicks = [];
     /** @var array<string, array<int, float>> of ranks, by region and rank group */
     private array $biases = [];
     /** @var array<string, Trials> by region */
@@ -143,6 +147,7 @@ final class RankedLists
         if (array_any($contenders, static fn(Contender $contender): bool => $contender->counts !== [])) {
             $this->weights[$region] = $model->weight();
             $this->biases[$region] = $model->bias();
+            $this->clicks[$region] = $model->clicks;
         }
         $share = $exploreShare * $model->weight();
         if ($share > 0.0) {
@@ -287,7 +292,7 @@ final class RankedLists
 
     /**
      * The clicks that each place of a list is expected to bring in its window, with the video that stands there: impressions
-     * ahead · bias of the rank · mean click-through rate. Null where that is not known: without impressions, or before each
+     * ahead · bias of the rank · mean click-through rate. Null where that is not known: before LEAST_CLICKS, or before each
      * hour of the day that lies ahead was counted.
      *
      * @return ?list<float> by rank, from the first
@@ -301,7 +306,7 @@ final class RankedLists
             $this->now,
         );
         $bias = $this->biases[$list->region] ?? null;
-        if ($expected === null || $bias === null) {
+        if ($expected === null || $bias === null || $this->clicks[$list->region] < self::LEAST_CLICKS) {
             return null;
         }
         $views = [];

@@ -64,6 +64,26 @@ final class ExpectedViewsTest extends TestCase
         }
     }
 
+    #[Test]
+    public function nothing_is_expected_before_a_hundred_clicks_were_counted(): void
+    {
+        $this->database = MigratedDatabase::inMemory();
+        $this->draws = new Draws(1);
+        $this->announce(1, self::START - 3600, self::START);
+        $store = new ImpressionStore($this->database);
+        $first = intdiv(self::START, 60) - 1440;
+        $store->addServed('GB', array_fill($first, 1440, 1), $first - 1, $first + 1439);
+        $expectedWith = function (int $clicks) use ($store): mixed {
+            $store->add([new CountedImpressions(self::START, 'GB', 'v0', 1, 1000, $clicks)]);
+            $generation = new RankingPublisher($this->database)->publish(self::START)->id;
+
+            return $this->database->rows(self::PLACES, [$generation])[0]['expected_views'];
+        };
+
+        self::assertNull($expectedWith(99));
+        self::assertGreaterThan(0.0, $expectedWith(1));
+    }
+
     /**
      * @param array<int, ?float> $byRank
      * @return ?array{float, float} of the ranks 1 to 24, and 25 to 48; null where it is not known
