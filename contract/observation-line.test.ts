@@ -18,7 +18,7 @@ const documentation = await Bun.file(join(root, "docs/observations.md")).text();
 const shownLines = [...documentation.matchAll(/^```json\n(.+)\n```$/gm)].map(
   ([, line = ""]) => JSON.parse(line) as Line,
 );
-const { observation, catalogue, end, removal } = schema.$defs;
+const { observation, catalogue, description, end, removal } = schema.$defs;
 
 test("the schema allows the lines that the documentation shows", () => {
   const examples: object[] = [
@@ -51,7 +51,7 @@ const wholeLines: Line[] = [
 
 test("the documentation shows a line with every field", () => {
   const shown = new Set(wholeLines.flatMap((line) => Object.keys(line)));
-  const properties = [observation, catalogue, end, removal].flatMap(({ properties = {} }) =>
+  const properties = [observation, catalogue, description, end, removal].flatMap(({ properties = {} }) =>
     Object.keys(properties),
   );
   expect(properties.filter((name) => !shown.has(name))).toEqual([]);
