@@ -54,6 +54,10 @@ const countries = z
   })
   .optional();
 
+const title_language = z.string().optional().meta({
+  description: "Only where the title is in a language of the region, not the video's own: which (BCP 47)",
+});
+
 const made_for_kids = z
   .literal(true)
   .optional()
@@ -117,6 +121,7 @@ const TrendingItem = z
       description: "The rank in the same list at `previous_generated_at`; null when it was not in it",
     }),
     title: z.string(),
+    title_language,
     channel: z.string(),
     category: z.string().nullable(),
     language: z.string().optional().meta({ description: "BCP 47; only where it is known" }),
@@ -151,7 +156,8 @@ const TrendingChartItem = z
 
 const TrendingSnippet = z
   .strictObject({
-    ...{ id: videoId, rank, title: z.string(), channel: z.string(), thumbs, url, countries, made_for_kids },
+    ...{ id: videoId, rank, title: z.string(), title_language },
+    ...{ channel: z.string(), thumbs, url, countries, made_for_kids },
     ...placement,
   })
   .meta({ id: "TrendingSnippet" });

@@ -28,7 +28,7 @@ export type VideoSeed = {
   category?: string | null;
   url?: string;
   previousRank?: number;
-  titleInRegion?: string;
+  titleInRegion?: string | undefined;
 };
 
 export type ListSeed = {

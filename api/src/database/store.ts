@@ -251,6 +251,8 @@ type IsHidden = {
   isForKids(): string;
   /** What lists do not need: JSON, by column of `details`. */
   details(): string;
+  /** Of the row of `trending`: a title in a language of the region, behind that and a space. */
+  titleInRegion(): string;
   /** Of the row of `trending`, the same: an editor placed the video, and that is over. */
   placed: { isOver(at: string): string; column(name: "placed" | "placed_until"): string };
 };
@@ -263,6 +265,7 @@ function findHidden(database: Database): IsHidden {
   const canPlace = findColumn(database, "trending", "placed");
   const canBeLive = findColumn(database, "videos", "live");
   const canBeForKids = findColumn(database, "videos", "made_for_kids");
+  const hasTitles = findColumn(database, "trending", "title_in_region");
   const hasDetails = findColumn(database, "details", "tags");
   return {
     placed: {
@@ -281,6 +284,7 @@ function findHidden(database: Database): IsHidden {
     },
     isForKids: () => (canBeForKids() ? "videos.made_for_kids" : "NULL"),
     details: () => (hasDetails() ? detailsSql : "NULL"),
+    titleInRegion: () => (hasTitles() ? "title_in_region" : "NULL"),
   };
 }
 
@@ -386,6 +390,7 @@ export type ListRow = {
   views_per_hour: number;
   previous_views_per_hour: number | null;
   title: string;
+  title_in_region: string | null;
   channel: string;
   category: string | null;
   language: string | null;
@@ -438,7 +443,7 @@ const chartJoin =
 function rowsSql(expectedViews: string, isHidden: IsHidden, isChart: boolean): string {
   const [columns, join] = isChart ? [chartColumns, chartJoin] : ["", ""];
   return `SELECT rank, trending.video_id, score, ${expectedViews} AS expected_views, trending.views, views_per_hour, previous_views_per_hour,
-    title, channel, videos.category AS category, language, published_at, duration_seconds, thumb_base, url, previous_rank,
+    title, ${isHidden.titleInRegion()} AS title_in_region, channel, videos.category AS category, language, published_at, duration_seconds, thumb_base, url, previous_rank,
     ((${isHidden.at("?7")}) OR ${isHidden.placed.isOver("?7")} OR ${isHidden.live.isOver("?7", "?4")}) AS hidden,
     ${isHidden.placed.column("placed")} AS placed, ${isHidden.placed.column("placed_until")} AS placed_until,
     ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until,
@@ -542,6 +547,7 @@ export type ExplanationRecord = {
   video: {
     id: string;
     title: string;
+    title_in_region: string | null;
     channel: string;
     category: string | null;
     published_at: number | null;
@@ -627,7 +633,9 @@ export type RankingMetadata = {
 export type ExplanationKey = { id: string; region: string; window: Window };
 
 const explainedVideoSql = (isHidden: IsHidden) => `SELECT id, title, channel, category, published_at,
-    ${isHidden.column("available_until")} AS available_until FROM videos
+    ${isHidden.column("available_until")} AS available_until,
+    (SELECT ${isHidden.titleInRegion()} FROM trending WHERE generation = ?3 AND video_id = ?1 AND region = ?2 LIMIT 1)
+      AS title_in_region FROM videos
   WHERE id = ?1 AND NOT (${isHidden.at("?4")})
     AND (EXISTS (SELECT 1 FROM velocity WHERE video_id = ?1 AND region = ?2)
       OR EXISTS (SELECT 1 FROM catalogue WHERE video_id = ?1 AND region = ?2)

@@ -236,6 +236,30 @@ describe("shapes of a page", () => {
     expect(JSON.stringify((await ask("/api/trending?region=DE")).items)).toBe(before);
   });
 
+  test("whatever shows a list shows the titles of its region, and says their language", async () => {
+    const seed = { id: "both", title: "A title", titleInRegion: "de Ein Titel" };
+    builder.publish([
+      { region: "DE", videos: [seed, { id: "one" }] },
+      { region: "GB", videos: [{ ...seed, titleInRegion: undefined }] },
+    ]);
+    const ask = await open();
+    for (const fields of ["", "&fields=snippet", "&fields=chart"]) {
+      const { items } = await ask(`/api/trending?region=DE${fields}`);
+      expect(items[0]).toMatchObject({ title: "Ein Titel", title_language: "de" });
+      expect(items[1]).not.toHaveProperty("title_language");
+      expect((await ask(`/api/trending?region=GB${fields}`)).items[0]).toMatchObject({ title: "A title" });
+    }
+    const explanation = await ask("/api/videos/both/explain?region=DE&window=day");
+    expect(explanation.title).toBe("Ein Titel");
+    expect(explanation.sentences[0]).toContain("“Ein Titel” is at rank 1");
+    expect((await ask("/feeds/DE.json")).items[0].title).toBe("Ein Titel");
+    const exported = await openTestOrigin(builder.path);
+    const text = await (await exported.ask("/api/export/DE.ndjson?window=day")).text();
+    exported.watcher.close();
+    expect(JSON.parse(text.split("\n")[1] ?? "")).toMatchObject({ title: "Ein Titel", title_language: "de" });
+    expect((await ask("/api/videos/both")).title).toBe("A title");
+  });
+
   test("a chart has the views gained in the hours before, of each video and region", async () => {
     const hour = 1_795_171_200 / 3600; // when the list was made: 40 minutes later
     builder.publish([{ region: "DE", videos: videos(2) }]);

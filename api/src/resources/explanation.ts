@@ -4,7 +4,7 @@ import { regions } from "@trendvault/contract/regions";
 import type { Explanation } from "@trendvault/contract/responses";
 import type { ExplanationKey, ExplanationRecord, Generation } from "../database/store.ts";
 import { fixedContent, formatTime, jsonBody, Refusal, type Resource, unpublishedRegion } from "./resource.ts";
-import { placementOf, scoreUnitOf } from "./trending.ts";
+import { placementOf, scoreUnitOf, shownTitleOf } from "./trending.ts";
 
 type ExplanationReader = {
   readExplanation(key: ExplanationKey, generation: number): ExplanationRecord | null;
@@ -49,7 +49,7 @@ function describe(
   const { video, made } = record;
   const facts: Omit<Explanation, "sentences"> = {
     id: video.id,
-    title: video.title,
+    title: shownTitleOf(video).title,
     channel: video.channel,
     category: video.category,
     region,

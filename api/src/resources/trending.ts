@@ -145,11 +145,11 @@ function describeItems(
 }
 
 function describeSnippet(row: ListRow, linkOf: VideoLinks): TrendingSnippetPage["items"][number] {
-  const { video_id: id, rank, title, channel } = row;
+  const { video_id: id, rank, channel } = row;
   return {
     id,
     rank,
-    title,
+    ...shownTitleOf(row),
     channel,
     thumbs: thumbsOf(row.thumb_base),
     url: linkOf(id, row.url),
@@ -170,7 +170,7 @@ export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["it
     id: row.video_id,
     rank: row.rank,
     previous_rank: row.previous_rank,
-    title: row.title,
+    ...shownTitleOf(row),
     channel: row.channel,
     category: row.category,
     ...(row.language !== null && { language: row.language }),
@@ -190,6 +190,19 @@ export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["it
     ...marksOf(row),
     ...placementOf(row),
   };
+}
+
+/** The title that a region is shown, and its language, where that is not the video's own. */
+export function shownTitleOf({
+  title,
+  title_in_region: shown,
+}: Pick<ListRow, "title" | "title_in_region">): Pick<
+  TrendingPage["items"][number],
+  "title" | "title_language"
+> {
+  if (shown === null) return { title };
+  const space = shown.indexOf(" ");
+  return { title: shown.slice(space + 1), title_language: shown.slice(0, space) };
 }
 
 /** Who placed a video at its rank, when its score did not. */

@@ -100,14 +100,16 @@ final class Rules
     /** What else than its channel, category and times has to be read of a video, of the table v: SQL. */
     public function columns(): string
     {
-        return ($this->named['word'] === [] && $this->phrases === [] ? '' : ', v.title') .
+        $titles = ', v.title, (SELECT titles FROM details WHERE video_id = v.id) AS titles';
+
+        return ($this->named['word'] === [] && $this->phrases === [] ? '' : $titles) .
             ($this->named['source'] === [] ? '' : ', v.described_by');
     }
 
     /**
      * The strictest of what is about a video.
      *
-     * @param array{video_id: string, channel: string, category: ?string, title?: string, described_by?: ?int, ...} $video
+     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, described_by?: ?int, ...} $video
      * @param int $knownSince UTC seconds: when it was first counted in the region, or first known where nobody counts it
      * @param int $now UTC seconds
      */
@@ -121,8 +123,10 @@ final class Rules
                 $found = Ruling::stricter($found, $this->bySource["$of#{$video['described_by']}"] ?? null);
             }
         }
-        if (isset($video['title'])) {
-            $found = Ruling::stricter($found, $this->ofTitle($video['title'], $regions));
+        /** @var list<string> $titles which readers of other regions see */
+        $titles = isset($video['titles']) ? array_values((array) json_decode($video['titles'], true)) : [];
+        foreach (isset($video['title']) ? [$video['title'], ...$titles] : [] as $title) {
+            $found = Ruling::stricter($found, $this->ofTitle($title, $regions));
         }
 
         return $found?->factor === 0.0

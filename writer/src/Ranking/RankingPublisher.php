@@ -440,7 +440,7 @@ final class RankableVideos
     /**
      * What editors decided of a video, which is noted.
      *
-     * @param array{video_id: string, channel: string, category: ?string, title?: string, described_by?: ?int, ...} $row
+     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, described_by?: ?int, ...} $row
      * @param int $knownSince UTC seconds
      */
     private function ruling(array $row, string $region, int $knownSince, float $viewsPerHour = 0.0): ?Ruling
@@ -504,6 +504,27 @@ final readonly class GenerationWriter
     SQL;
     /** Older origins would show a placed video as if its score had earned the rank. */
     private const int FIRST_READER_OF_PLACED = 38;
+    private const string ANY_TITLES = 'SELECT 1 FROM details WHERE titles IS NOT NULL LIMIT 1';
+    /**
+     * Of a video's titles the one in the first language of the region that it has one in: the primary subtag decides, the
+     * same tag goes before another. The video's own title is one, too, where its language is known.
+     */
+    private const string ADD_TITLES = <<<'SQL'
+    UPDATE trending SET title_in_region = chosen.title FROM (
+      SELECT listed.video_id, listed.region, (
+        SELECT iif(named.title = v.title, NULL, named.tag || ' ' || named.title)
+        FROM json_each(r.languages) AS spoken JOIN (
+          SELECT key AS tag, value AS title, 0 AS is_own FROM json_each(d.titles)
+          UNION ALL SELECT v.language, v.title, 1 WHERE v.language IS NOT NULL
+        ) AS named ON lower(substr(named.tag || '-', 1, instr(named.tag || '-', '-'))) = lower(substr(spoken.value || '-', 1, instr(spoken.value || '-', '-')))
+        ORDER BY spoken.key, lower(named.tag) <> lower(spoken.value), named.is_own, named.tag LIMIT 1
+      ) AS title
+      FROM (SELECT DISTINCT video_id, region FROM trending INDEXED BY trending_by_video WHERE generation = ?1) AS listed
+      CROSS JOIN details AS d ON d.video_id = listed.video_id AND d.titles IS NOT NULL
+      CROSS JOIN videos AS v ON v.id = listed.video_id CROSS JOIN regions AS r ON r.code = listed.region
+    ) AS chosen
+    WHERE trending.generation = ?1 AND trending.video_id = chosen.video_id AND trending.region = chosen.region AND chosen.title IS NOT NULL
+    SQL;
     private const string ADD_EXPLORED = 'INSERT INTO explored_ranks (generation, region, window, category, rank) VALUES (?, ?, ?, ?, ?)';
 
     /**
@@ -536,6 +557,9 @@ final readonly class GenerationWriter
             $hourlyViews->add($list);
             $explanations->add($list);
             $rows += count($list->candidates);
+        }
+        if ($this->database->number(self::ANY_TITLES) !== null) {
+            $this->database->run(self::ADD_TITLES, [$id]);
         }
         $hourlyViews->update($now);
         $explanations->save();

@@ -562,6 +562,17 @@ final class EditorialTest extends TestCase
     }
 
     #[Test]
+    public function a_rule_about_a_word_finds_it_in_the_title_of_any_language(): void
+    {
+        $of = ['id' => 'f', 'views' => 20_000, 'channel' => 'Two'];
+        $this->ingest([[...$of, 'titles' => ['cy' => 'Teitl', 'es' => 'GRAN SORTEO!']]]);
+        self::assertSame(['f', 'a', 'b', 'c', 'd', 'e'], $this->list());
+        $until = Rfc3339::format(time() + 3600);
+        $this->rule('--word', 'sorteo', '--factor', '0.3', '--until', $until);
+        self::assertSame(['a', 'b', 'c', 'f', 'd', 'e'], $this->list());
+    }
+
+    #[Test]
     public function a_rule_may_be_tried_first_and_says_what_enters_leaves_and_moves(): void
     {
         $this->list();

@@ -57,6 +57,68 @@ final class ListKindsTest extends TestCase
     }
 
     #[Test]
+    public function a_title_is_in_the_first_language_of_the_region_that_the_video_has_one_in(): void
+    {
+        $random = Draws::randomizer();
+        $draw = static fn(array $values): mixed => $values[$random->getInt(0, count($values) - 1)];
+        $tags = ['de', 'de-AT', 'DE-ch', 'fr', 'fr-CA', 'en', 'nl'];
+        for ($round = Draws::count(usual: 40, long: 4000); $round > 0; $round--) {
+            $this->database = MigratedDatabase::inMemory();
+            $spoken = $random->pickArrayKeys(array_flip($tags), $random->getInt(1, 3));
+            $random->shuffleArray($spoken);
+            $this->database->run("UPDATE regions SET languages = ? WHERE code = 'GB'", [
+                json_encode($spoken),
+            ]);
+            $language = $draw([null, ...$tags]);
+            $this->observe(3, $language);
+            $titles = [];
+            foreach ($random->pickArrayKeys(array_flip($tags), $random->getInt(1, 3)) as $tag) {
+                $titles[$tag] = $draw(['One title', 'Another', 'A title']);
+            }
+            $this->database->run(
+                'INSERT INTO details (video_id, titles) SELECT id, ? FROM videos ORDER BY id LIMIT 1',
+                [json_encode($titles)],
+            );
+            $this->publish();
+            $own = (string) $this->database->text('SELECT title FROM videos ORDER BY id LIMIT 1');
+            $expected = self::titleFor($spoken, $titles, $language, $own);
+            self::assertSame(
+                array_fill(0, 3, $expected) + array_fill(3, 6, null),
+                array_column(
+                    $this->database->rows(
+                        "SELECT title_in_region AS title FROM trending WHERE category = '' ORDER BY video_id",
+                    ),
+                    'title',
+                ),
+                Draws::hint() . json_encode([$spoken, $titles, $language]),
+            );
+        }
+    }
+
+    /**
+     * @param list<string> $spoken
+     * @param array<string, string> $titles by tag
+     */
+    private static function titleFor(array $spoken, array $titles, ?string $language, string $own): ?string
+    {
+        ksort($titles, SORT_STRING);
+        foreach ($spoken as $tag) {
+            $is = static fn(string $one): bool => strcasecmp($one, $tag) === 0;
+            $isNear = static fn(string $one): bool => strtolower(substr($one, 0, 2)) ===
+                strtolower(substr($tag, 0, 2));
+            $isOwn = static fn(callable $matches): bool => $language !== null && $matches($language);
+            $exact = array_find_key($titles, static fn(string $_, string $one): bool => $is($one));
+            $near = array_find_key($titles, static fn(string $_, string $one): bool => $isNear($one));
+            $found = $exact ?? ($isOwn($is) ? null : $near);
+            if ($found !== null || $isOwn($isNear)) {
+                return $found === null || $titles[$found] === $own ? null : "$found $titles[$found]";
+            }
+        }
+
+        return null;
+    }
+
+    #[Test]
     public function a_region_has_lists_of_the_five_languages_with_the_most_videos_and_of_equal_ones_in_their_order(): void
     {
         foreach (['it' => 24, 'fr' => 24, 'es' => 24, 'de' => 30, 'en' => 26, 'pl' => 25] as $tag => $count) {

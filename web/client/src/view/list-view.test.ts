@@ -144,11 +144,12 @@ test("a title without a https address is no link, but for the demo's, which are 
 });
 
 test("a title says its language, when that is not the list's", () => {
-  const langOf = (language: string | undefined) =>
-    show(listOf([itemWith({ language })]))
+  const langOf = (language: string | undefined, title_language?: string) =>
+    show(listOf([itemWith({ language, ...(title_language !== undefined && { title_language }) })]))
       .querySelector(".title")
       ?.getAttribute("lang");
-  expect(["he", "en", undefined].map(langOf)).toEqual(["he", null, null]);
+  expect(["he", "en", undefined].map((language) => langOf(language))).toEqual(["he", null, null]);
+  expect([langOf("he", "en"), langOf("en", "he"), langOf(undefined, "he")]).toEqual([null, "he", "he"]);
 });
 
 test("a sparkline has a gap where nothing was counted, and is left out when there is nothing to draw", () => {

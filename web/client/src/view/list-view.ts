@@ -120,8 +120,11 @@ function parseUrl(text: string): URL | null {
   }
 }
 
-function titleView({ title, url, language }: ListItem, { formats }: ItemOptions): ViewElement {
-  const lang = language === formats.language ? null : language;
+function titleView(
+  { title, url, language, title_language = language }: ListItem,
+  { formats }: ItemOptions,
+): ViewElement {
+  const lang = title_language === formats.language ? null : title_language;
   const attributes = { class: "title", part: "title", dir: "auto", lang };
   if (url === null || !videoAddress.test(url)) return h("h2", attributes, title);
   return h("h2", attributes, h("a", { class: "link", part: "link", href: url }, title));
