@@ -53,18 +53,26 @@ final class ImpressionStoreTest extends TestCase
     }
 
     #[Test]
-    public function an_impression_counts_half_after_the_half_life(): void
+    public function an_impression_counts_half_after_four_days(): void
     {
         $database = self::database();
         $store = new ImpressionStore($database);
         $store->add([new CountedImpressions(FixedClock::NOON, 'GB', 'old', 1, 8.0, 4.0)]);
-        $later = FixedClock::NOON + (int) (3600 * ClickCounts::HALF_LIFE_HOURS);
+        $later = FixedClock::NOON + 4 * 86_400;
         $store->add([new CountedImpressions($later, 'GB', 'old', 1, 1.0, 1.0)]);
 
         ['GB old 1 11' => $row] = self::impressions($database);
         self::assertEqualsWithDelta(5.0, $row['impressions'], 1e-9);
         self::assertEqualsWithDelta(3.0, $row['clicks'], 1e-9);
         self::assertSame($later, $row['counted_at']);
+    }
+
+    #[Test]
+    public function ages_are_grouped_by_doublings_from_half_an_hour_on(): void
+    {
+        $groups = array_map(ClickCounts::ageGroup(...), [0.0, 0.5, 0.51, 1.0, 1.01, 2.0, 512.0, 513.0, 1e6]);
+
+        self::assertSame([0, 0, 1, 1, 2, 2, 10, 11, 11], $groups);
     }
 
     #[Test]

@@ -163,11 +163,11 @@ final class RankingPublisherTest extends TestCase
     }
 
     #[Test]
-    public function a_video_leaves_when_its_region_was_observed_without_it_for_the_configured_time(): void
+    public function a_video_leaves_when_its_region_was_observed_without_it_for_more_than_48_hours(): void
     {
         StoredObservations::in($this->database, [
-            StoredObservations::observation('deleted', observedAt: self::NOON - 49 * 3600),
-            StoredObservations::observation('slow', observedAt: self::NOON - 47 * 3600),
+            StoredObservations::observation('deleted', observedAt: self::NOON - 48 * 3600 - 1),
+            StoredObservations::observation('slow', observedAt: self::NOON - 48 * 3600),
             StoredObservations::observation('alive', observedAt: self::NOON),
         ]);
         $this->publish();
