@@ -39,6 +39,21 @@ test.each(["views", "clicks"] as const)(
   },
 );
 
+test("of what nobody counted, in a list without impressions, its age is the reason: it has no score of views", () => {
+  const last = { last_rank: 500, last_score: 0.3 };
+  const absence = {
+    reason: "score" as const,
+    score: null,
+    score_unit: "views" as const,
+    impressions: null,
+    ...last,
+  };
+  const [sentence] = explanationSentences({ ...example, place: null, counts: null, absence, visitors: null });
+  expect(sentence).toEndWith("its age places it behind the last rank, 500.");
+  const [ofCounted] = explanationSentences({ ...example, place: null, absence, visitors: null });
+  expect(ofCounted).toEndWith("its score is below that of the last rank, 500: 0.3.");
+});
+
 test("a place says what it is expected to bring where that is known, and that it was not earned", () => {
   const words = "this place is expected to bring 12.5 clicks in that time.";
   expect(firstSentence({ expected_views: 12.5 })).toEndWith(words);

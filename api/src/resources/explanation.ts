@@ -237,14 +237,16 @@ function reasonText({ reason }: NonNullable<Facts["rule"]>): string {
   return reason === null ? "" : ` (${reason})`;
 }
 
-function absenceText({ absence, channel_limit, rule }: Facts): string {
+function absenceText({ absence, counts, channel_limit, rule }: Facts): string {
   if (absence === null) return "";
-  const { score, last_rank, last_score, impressions } = absence;
+  const { score, score_unit, last_rank, last_score, impressions } = absence;
   const own = score === null ? "its score" : `its score of ${number(score)}`;
-  const low =
+  const compared =
     last_score === null
       ? `${own} is too low`
       : `${own} is below that of the last rank, ${last_rank}: ${number(last_score)}`;
+  const isByAge = counts === null && score_unit === "views";
+  const low = isByAge ? `its age places it behind the last rank, ${last_rank}` : compared;
   const texts = {
     rule: `: a rule of the editors${rule === undefined ? "" : reasonText(rule)} keeps it out`,
     review: ": editors have not allowed it",
