@@ -65,14 +65,14 @@ final class ExpectedViewsTest extends TestCase
     }
 
     #[Test]
-    public function nothing_is_expected_before_a_hundred_clicks_were_counted(): void
+    public function nothing_is_expected_before_a_hundred_clicks_and_a_third_of_each_hour_were_counted(): void
     {
         $this->database = MigratedDatabase::inMemory();
         $this->draws = new Draws(1);
         $this->announce(1, self::START - 3600, self::START);
         $store = new ImpressionStore($this->database);
-        $first = intdiv(self::START, 60) - 1440;
-        $store->addServed('GB', array_fill($first, 1440, 1), $first - 1, $first + 1439);
+        $last = intdiv(self::START, 60) - 1;
+        $store->addServed('GB', array_fill($last - 1394, 1395, 1), $last - 1395, $last); // 15 minutes of the first hour
         $expectedWith = function (int $clicks) use ($store): mixed {
             $store->add([new CountedImpressions(self::START, 'GB', 'v0', 1, 1000, $clicks)]);
             $generation = new RankingPublisher($this->database)->publish(self::START)->id;
@@ -80,7 +80,11 @@ final class ExpectedViewsTest extends TestCase
             return $this->database->rows(self::PLACES, [$generation])[0]['expected_views'];
         };
 
-        self::assertNull($expectedWith(99));
+        self::assertNull($expectedWith(101));
+        $store->addServed('GB', [], $last - 1405, $last - 1395);
+        self::assertGreaterThan(0.0, $expectedWith(0));
+        $this->database->execute('UPDATE impressions SET clicks = 99');
+        self::assertNull($expectedWith(0));
         self::assertGreaterThan(0.0, $expectedWith(1));
     }
 
