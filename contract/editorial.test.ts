@@ -28,6 +28,7 @@ const file = {
   rules: [
     { word: "giveaway", factor: 0.5, until: pin.until, reason: "too many", by: "Ana", public: true },
     { channel: "A channel", region: "DE", factor: 0, until: pin.until, reason: "spam", public: false },
+    { tag: "Give-away", factor: 0, until: pin.until, reason: "spam", region: "DE" },
     { source: "peertube:tube.example", factor: 0, until: pin.until, reason: "spam" },
   ],
   reviews: [
@@ -91,7 +92,7 @@ function drawFile(random: Random): string {
     const members = Object(at) as Record<string, unknown>;
     const name = random.pick([
       ...Object.keys(members),
-      ...["sponsor", "placed_by", "category", "by", "channel", "word", "after", "field", "x", "1"],
+      ...["sponsor", "placed_by", "category", "by", "channel", "word", "tag", "after", "field", "x", "1"],
     ]);
     if (random.below(5) === 0) delete members[name];
     else members[name] = structuredClone(random.pick(values));

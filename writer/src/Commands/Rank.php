@@ -97,15 +97,19 @@ final class Rank extends WriterCommand
     }
 }
 
-#[AsCommand('rule', 'Lets a channel, a word in titles or a source count less or never, in EDITORIAL_FILE')]
+#[
+    AsCommand(
+        'rule',
+        'Lets a channel, a word in titles, a tag or a source count less or never, in EDITORIAL_FILE',
+    ),
+]
 final class Rule extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
-    The next generation follows it. A word is found as a whole one, whatever its case and accents. Again,
-    for the same channel, word or source of a region, it replaces the rule; --end takes it out. --dry-run changes
+    The next generation follows it. Words and tags are found whole, whatever their case and accents. Again,
+    for the same channel, word, tag or source of a region, it replaces the rule; --end takes it out. --dry-run changes
     nothing, and prints what would change in the lists of now.
     TEXT;
-    private const array KINDS = ['channel', 'word', 'source'];
 
     #[Override]
     protected function configure(): void
@@ -114,6 +118,7 @@ final class Rule extends WriterCommand
             [
                 'channel' => 'The name of a channel, exactly',
                 'word' => 'A word or several in a row, in a title',
+                'tag' => 'A tag, whole',
                 'source' => 'A source, as in SOURCES, or its kind',
                 'region' => 'The region of the lists, such as GB (default: all)',
                 'factor' => 'What scores are multiplied with, from 0 to less than 1 (default: 0, for never)',
@@ -140,10 +145,10 @@ final class Rule extends WriterCommand
     {
         $given = static fn(string $name): ?string => self::option($input, $name);
         $kinds = array_values(
-            array_filter(self::KINDS, static fn(string $kind): bool => $given($kind) !== null),
+            array_filter(Decisions::KINDS_OF_RULES, static fn(string $kind): bool => $given($kind) !== null),
         );
         if (count($kinds) !== 1) {
-            throw WriterException::usage('Expected one of --channel, --word and --source.');
+            throw WriterException::usage('Expected one of --channel, --word, --tag and --source.');
         }
         [$kind, $name] = [$kinds[0], $given($kinds[0])];
         $region = $given('region');
@@ -153,7 +158,7 @@ final class Rule extends WriterCommand
 
             return ($rule->region ?? null) === $region &&
                 ($named === $name ||
-                    ($kind === 'word' &&
+                    (in_array($kind, ['word', 'tag'], true) &&
                         $named !== null &&
                         Rules::comparable($named) === Rules::comparable((string) $name)));
         };

@@ -25,6 +25,7 @@ final readonly class Editorial
     private const int MOST_ENTRIES = 10_000;
     private const int MOST_FAULTS = 20;
     private const array LISTS = ['removals', 'pins', 'rules', 'reviews', 'allowed', 'lifted'];
+    public const array KINDS_OF_RULES = ['channel', 'word', 'tag', 'source'];
     private const int MOST_HOURS = 720;
     private const int MOST_PINS_OF_A_LIST = 3;
     private const int LAST_RANK = 50;
@@ -135,12 +136,14 @@ final readonly class Editorial
     /** @return Rule */
     private static function rule(stdClass $entry): array
     {
-        /** @var array{channel?: string, word?: string, source?: string, region?: string, factor: float|int, until: string, reason: string, by?: string, public?: bool} $members */
+        /** @var array{channel?: string, word?: string, tag?: string, source?: string, region?: string, factor: float|int, until: string, reason: string, by?: string, public?: bool} $members */
         $members = (array) $entry;
+        $kind =
+            array_find(self::KINDS_OF_RULES, static fn(string $kind): bool => isset($members[$kind])) ?? '';
 
         return [
-            'kind' => isset($members['channel']) ? 'channel' : (isset($members['word']) ? 'word' : 'source'),
-            'name' => $members['channel'] ?? ($members['word'] ?? ($members['source'] ?? '')),
+            'kind' => $kind,
+            'name' => (string) ($members[$kind] ?? ''),
             'region' => $members['region'] ?? null,
             'factor' => (float) $members['factor'],
             'until' => (int) Rfc3339::parse($members['until']),
@@ -237,13 +240,15 @@ final readonly class Editorial
             static fn(mixed $value): bool => is_string($value) && Rfc3339::parse($value) !== null,
             'a time like 2026-12-24T18:00:00Z',
         ];
+        $words = [
+            static fn(mixed $value): bool => $isText(100)($value) &&
+                preg_match('/[\p{L}\p{N}]/u', (string) $value) === 1,
+            'one or more words, in 1 to 100 characters with a letter or a digit',
+        ];
         $rule = [
             'channel' => $name,
-            'word' => [
-                static fn(mixed $value): bool => $isText(100)($value) &&
-                    preg_match('/[\p{L}\p{N}]/u', (string) $value) === 1,
-                'one or more words, in 1 to 100 characters with a letter or a digit',
-            ],
+            'word' => $words,
+            'tag' => $words,
             'source' => [$isText(200), 'a source as in SOURCES, or its kind, in 1 to 200 characters'],
             'region' => $region,
             'factor' => [
@@ -359,8 +364,8 @@ final readonly class Editorial
             $faults[] = "{$at}sponsor: expected with \"placed_by\": \"sponsor\", and only then";
         }
         if (isset($members['word'])) {
-            if (count(array_intersect_key($values, ['channel' => 0, 'word' => 0, 'source' => 0])) !== 1) {
-                $faults[] = "{$at}word: expected one of \"channel\", \"word\" and \"source\"";
+            if (count(array_intersect_key($values, array_flip(self::KINDS_OF_RULES))) !== 1) {
+                $faults[] = "{$at}word: expected one of \"channel\", \"word\", \"tag\" and \"source\"";
             }
         } elseif (isset($members['channel']) && isset($entry->video) === isset($entry->channel)) {
             $faults[] = "{$at}video: expected the id of a video, or \"channel\" with the name of one";

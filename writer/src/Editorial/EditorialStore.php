@@ -306,7 +306,9 @@ final readonly class EditorialStore
             $kept = array_filter(
                 $entries,
                 static fn(stdClass $entry): bool => !$erasures->hasVideo((string) ($entry->video ?? '')) &&
-                    !$erasures->hasChannel((string) ($entry->channel ?? ($entry->word ?? ''))),
+                    !$erasures->hasChannel(
+                        (string) ($entry->channel ?? ($entry->word ?? ($entry->tag ?? ''))),
+                    ),
             );
             if (count($kept) !== count($entries)) {
                 [$file->$list, $isWhole] = [array_values($kept), false];

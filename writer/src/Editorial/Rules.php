@@ -46,7 +46,7 @@ final class Rules
     ];
 
     /** @var array<string, array<string, Ruling>> by kind, and by region ('' for all), "#" and name */
-    private array $named = ['channel' => [], 'source' => [], 'word' => []];
+    private array $named = ['channel' => [], 'source' => [], 'word' => [], 'tag' => []];
     /**
      * What a title has to contain, by region ('' for all), "#" and its first word, which the title has, too; '' for a script
      * without spaces.
@@ -103,13 +103,14 @@ final class Rules
         $titles = ', v.title, (SELECT titles FROM details WHERE video_id = v.id) AS titles';
 
         return ($this->named['word'] === [] && $this->phrases === [] ? '' : $titles) .
+            ($this->named['tag'] === [] ? '' : ', (SELECT tags FROM details WHERE video_id = v.id) AS tags') .
             ($this->named['source'] === [] ? '' : ', v.described_by');
     }
 
     /**
      * The strictest of what is about a video.
      *
-     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, described_by?: ?int, ...} $video
+     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int, ...} $video
      * @param int $knownSince UTC seconds: when it was first counted in the region, or first known where nobody counts it
      * @param int $now UTC seconds
      */
@@ -121,6 +122,14 @@ final class Rules
             $found = Ruling::stricter($found, $this->named['channel']["$of#{$video['channel']}"] ?? null);
             if (isset($video['described_by'])) {
                 $found = Ruling::stricter($found, $this->bySource["$of#{$video['described_by']}"] ?? null);
+            }
+        }
+        /** @var list<string> $tags */
+        $tags = isset($video['tags']) ? json_decode($video['tags'], true) : [];
+        foreach ($tags as $tag) {
+            $name = trim(self::comparable($tag));
+            foreach ($regions as $of) {
+                $found = Ruling::stricter($found, $this->named['tag']["$of#$name"] ?? null);
             }
         }
         /** @var list<string> $titles which readers of other regions see */
@@ -170,6 +179,9 @@ final class Rules
                 return;
             }
             $key = "$region#$words";
+        }
+        if ($kind === 'tag') {
+            $key = "$region#" . trim(self::comparable($rule['name']));
         }
         if ($key === "$region#") {
             return; // nothing but characters that are not compared

@@ -573,6 +573,27 @@ final class EditorialTest extends TestCase
     }
 
     #[Test]
+    public function a_rule_about_a_tag_finds_the_whole_of_it_in_any_case(): void
+    {
+        $of = ['id' => 'f', 'title' => 'Part', 'views' => 20_000, 'channel' => 'Two'];
+        $this->ingest([[...$of, 'tags' => ['Part of it', 'Année 2026']]]);
+        $whole = ['f', 'a', 'b', 'c', 'd', 'e'];
+        $options = ['--factor', '0.3', '--until', Rfc3339::format(time() + 3600)];
+        $this->rule('--tag', 'part', ...$options);
+        self::assertSame($whole, $this->list());
+        $this->rule('--tag', 'ANNEE-2026', '--region', 'DE', ...$options);
+        self::assertSame($whole, $this->list());
+        $this->rule('--tag', 'ANNEE-2026', ...$options);
+        self::assertSame(['a', 'b', 'c', 'f', 'd', 'e'], $this->list());
+        self::assertStringContainsString(
+            'for tag ANNEE-2026',
+            $this->installation->run(['editorial'])->output,
+        );
+        $this->rule('--tag', 'année 2026', '--end');
+        self::assertSame($whole, $this->list());
+    }
+
+    #[Test]
     public function a_rule_may_be_tried_first_and_says_what_enters_leaves_and_moves(): void
     {
         $this->list();

@@ -180,6 +180,12 @@ final class EraseTest extends PublicationTestCase
                     'reason' => 'why',
                 ],
                 [
+                    'tag' => self::CHANNEL,
+                    'factor' => 0,
+                    'until' => '2099-01-01T00:00:00Z',
+                    'reason' => 'why',
+                ],
+                [
                     'word' => self::CHANNEL,
                     'factor' => 0,
                     'until' => '2099-01-01T00:00:00Z',
