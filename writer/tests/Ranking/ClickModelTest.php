@@ -54,6 +54,18 @@ final class ClickModelTest extends TestCase
     }
 
     #[Test]
+    public function who_opened_a_video_saw_it_also_where_no_message_says_so(): void
+    {
+        $region = self::regionLike(new Draws(1), 100, 0.67);
+        $rateWith = static fn(float $impressions): float => self::model([
+            self::with($region[0], $impressions, 20.0),
+            ...array_slice($region, 1),
+        ])->rate(0)->mean;
+
+        self::assertSame($rateWith(20.0), $rateWith(0.0));
+    }
+
+    #[Test]
     public function impressions_alone_say_what_a_video_is_worth_that_no_source_counts(): void
     {
         $region = self::regionLike(new Draws(1), 100, 0.67);

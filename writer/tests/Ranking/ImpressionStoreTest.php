@@ -7,9 +7,10 @@ namespace TrendVault\Writer\Tests\Ranking;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Ranking\CountedImpressions;
 use TrendVault\Writer\Ranking\ClickCounts;
+use TrendVault\Writer\Ranking\CountedImpressions;
 use TrendVault\Writer\Ranking\ImpressionStore;
+use TrendVault\Writer\Ranking\RankGroup;
 use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
@@ -73,6 +74,14 @@ final class ImpressionStoreTest extends TestCase
         $groups = array_map(ClickCounts::ageGroup(...), [0.0, 0.5, 0.51, 1.0, 1.01, 2.0, 512.0, 513.0, 1e6]);
 
         self::assertSame([0, 0, 1, 1, 2, 2, 10, 11, 11], $groups);
+    }
+
+    #[Test]
+    public function ranks_are_grouped_by_the_first_of_each_group(): void
+    {
+        $groups = array_map(RankGroup::of(...), [1, 2, 6, 7, 8, 24, 25, 96, 97, 500]);
+
+        self::assertSame([1, 2, 6, 6, 8, 21, 25, 49, 97, 97], $groups);
     }
 
     #[Test]
