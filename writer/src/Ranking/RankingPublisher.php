@@ -510,7 +510,7 @@ final readonly class GenerationWriter
      * same tag goes before another. The video's own title is one, too, where its language is known.
      */
     private const string ADD_TITLES = <<<'SQL'
-    UPDATE trending SET title_in_region = chosen.title FROM (
+    WITH chosen AS MATERIALIZED ( -- else it is chosen twice for each rank
       SELECT listed.video_id, listed.region, (
         SELECT iif(named.title = v.title, NULL, named.tag || ' ' || named.title)
         FROM json_each(r.languages) AS spoken JOIN (
@@ -522,7 +522,8 @@ final readonly class GenerationWriter
       FROM (SELECT DISTINCT video_id, region FROM trending INDEXED BY trending_by_video WHERE generation = ?1) AS listed
       CROSS JOIN details AS d ON d.video_id = listed.video_id AND d.titles IS NOT NULL
       CROSS JOIN videos AS v ON v.id = listed.video_id CROSS JOIN regions AS r ON r.code = listed.region
-    ) AS chosen
+    )
+    UPDATE trending SET title_in_region = chosen.title FROM chosen
     WHERE trending.generation = ?1 AND trending.video_id = chosen.video_id AND trending.region = chosen.region AND chosen.title IS NOT NULL
     SQL;
     private const string ADD_EXPLORED = 'INSERT INTO explored_ranks (generation, region, window, category, rank) VALUES (?, ?, ?, ?, ?)';
