@@ -9,6 +9,15 @@ declare module "*.json?list" {
   export = words;
 }
 
+declare module "*.json?why" {
+  const words: Omit<
+    import("./src/view/locales/locale.ts").WhyMessages,
+    keyof import("./src/view/locales/locale.ts").ListMessages
+  >;
+
+  export = words;
+}
+
 declare module "*.json?page" {
   const words: Omit<
     import("./src/view/locales/locale.ts").PageMessages,

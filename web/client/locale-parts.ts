@@ -5,13 +5,13 @@ import type { BunPlugin } from "bun";
 import { listWords, type Messages, wordsOfPage } from "./src/view/locales/locale.ts";
 
 /**
- * Makes two scripts of a language's file: `de.json?list` has what a list needs at once, `de.json?page` the rest, without
- * what only the origin writes; and of the regions what browsers use: they name them by Intl.
+ * Makes three scripts of a language's file: `de.json?list` has what a list needs at once, `de.json?why` why a video is
+ * there, `de.json?page` the rest, without what only the origin writes; and of the regions what browsers use: they name them by Intl.
  */
 export const localeParts: BunPlugin = {
   name: "locale parts",
   setup(build) {
-    build.onResolve({ filter: /\.json\?(list|page)$/ }, ({ path, importer }) => ({
+    build.onResolve({ filter: /\.json\?(list|page|why)$/ }, ({ path, importer }) => ({
       path: join(dirname(importer), path),
       namespace: "locale",
     }));
@@ -19,7 +19,9 @@ export const localeParts: BunPlugin = {
       const [file = "", part] = path.split("?");
       const words = wordsOfPage(JSON.parse(readFileSync(file, "utf8")) as Messages);
       const isOfList = new Set<string>(listWords);
-      const chosen = Object.entries(words).filter(([name]) => isOfList.has(name) === (part === "list"));
+      const partOf = (name: string) =>
+        isOfList.has(name) ? "list" : /^(why|newestFirst$)/.test(name) ? "why" : "page";
+      const chosen = Object.entries(words).filter(([name]) => partOf(name) === part);
       return moduleOf(Object.fromEntries(chosen));
     });
     build.onLoad({ filter: /\/db\/regions\.json$/ }, ({ path }) => {

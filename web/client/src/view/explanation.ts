@@ -2,10 +2,10 @@ import { type Window, windowHours } from "@trendvault/contract/lists";
 import type { PageLanguage } from "@trendvault/contract/page";
 import type { Explanation } from "@trendvault/contract/responses";
 import { placementText } from "./list-view.ts";
-import { loadMessages } from "./locales/load-page.ts";
-import { type Formats, fill, nameWindow, type PageMessages } from "./locales/locale.ts";
+import { loadListMessages } from "./locales/load.ts";
+import { type Formats, fill, type ListMessages, nameWindow, type WhyMessages } from "./locales/locale.ts";
 
-type Words = { messages: PageMessages; formats: Formats };
+type Words = { messages: WhyMessages; formats: Formats };
 type Place = NonNullable<Explanation["place"]>;
 
 /** `explain`, with the words of a built-in language, which it loads, but for those that are given. */
@@ -14,7 +14,8 @@ export async function explainIn(
   explanation: Explanation,
   { formats, own }: { formats: Formats; own: object | undefined },
 ): Promise<string[]> {
-  return explain(explanation, { messages: { ...(await loadMessages(language)), ...own }, formats });
+  const [ofList, ofWhy] = await Promise.all([loadListMessages(language), loaders[language]()]);
+  return explain(explanation, { messages: { ...ofWhy.default, ...ofList, ...own }, formats });
 }
 
 /** Why a video is where it is in a list, in sentences for visitors. They say no more than the explanation's fields. */
@@ -107,3 +108,18 @@ function visitors({ visitors: seen }: Explanation, { messages, formats }: Words)
   const rate = n > 0 ? seen.click_through_rate : seen.prior_click_through_rate;
   return fill(n > 0 ? messages.whySeen : messages.whyUnseen, { n, share: formats.percent(rate) }, formats);
 }
+
+const loaders: Record<PageLanguage, () => Promise<{ default: Omit<WhyMessages, keyof ListMessages> }>> = {
+  en: () => import("./locales/en.json?why"),
+  de: () => import("./locales/de.json?why"),
+  fr: () => import("./locales/fr.json?why"),
+  es: () => import("./locales/es.json?why"),
+  it: () => import("./locales/it.json?why"),
+  nl: () => import("./locales/nl.json?why"),
+  pl: () => import("./locales/pl.json?why"),
+  sv: () => import("./locales/sv.json?why"),
+  pt: () => import("./locales/pt.json?why"),
+  da: () => import("./locales/da.json?why"),
+  cs: () => import("./locales/cs.json?why"),
+  ar: () => import("./locales/ar.json?why"),
+};

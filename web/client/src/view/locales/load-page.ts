@@ -2,7 +2,7 @@ import type { PageLanguage } from "@trendvault/contract/page";
 import { loadListMessages } from "./load.ts";
 import type { ListMessages, PageMessages } from "./locale.ts";
 
-/** Loads the words of a page, and of why a video is where it is. The element loads this file when somebody asks why. */
+/** Loads the words of a page. */
 export async function loadMessages(language: PageLanguage): Promise<PageMessages> {
   const [ofList, ofPage] = await Promise.all([loadListMessages(language), loaders[language]()]);
   return { ...ofPage.default, ...ofList };

@@ -23,8 +23,12 @@ export type ListMessages = Pick<Messages, (typeof listWords)[number]>;
 /** Those that only the origin needs, for /about. */
 type AboutWord = Extract<keyof Messages, `about${string}` | `source${string}`>;
 
-/** Those that browsers load: of a list, of a page, and of why a video is where it is. */
-export type PageMessages = Omit<Messages, AboutWord>;
+/** Those of why a video is where it is: loaded when somebody asks. */
+type WhyWord = Extract<keyof Messages, `why${string}` | "newestFirst">;
+export type WhyMessages = ListMessages & Pick<Messages, WhyWord>;
+
+/** Those of a page and its list. */
+export type PageMessages = ListMessages & Omit<Messages, AboutWord | WhyWord>;
 
 /** Leaves out what browsers do not load. */
 export function wordsOfPage<Words extends PageMessages>(messages: Words): Omit<Words, AboutWord> {
