@@ -264,6 +264,7 @@ export const pageParts = {
   more: moreLink,
   foot: footView,
   share: shareView,
+  title: titleOf,
   attributes: listAttributes,
 };
 
@@ -374,7 +375,7 @@ function pickLink(name: string, href: string, isCurrent: boolean): ViewElement {
 }
 
 /** The title of a page, for the tab; with how far it looks ahead, of a feed: a reader may have several of a region. */
-export function titleOf(shell: Pick<Shell, "messages" | "formats" | "query" | "site">, ahead = ""): string {
+function titleOf(shell: Pick<Shell, "messages" | "formats" | "query" | "site">, ahead = ""): string {
   const { messages, formats, query, site } = shell;
   const by = kindOf(query);
   const named =

@@ -9,7 +9,7 @@ import { loadMessages } from "../client/src/view/locales/load-page.ts";
 import { fill, formatsOf } from "../client/src/view/locales/locale.ts";
 import { h, type ViewElement } from "../client/src/view/nodes.ts";
 import { keptAddress, offlineCache } from "./offline.ts";
-import { type PageData, pageParts, type Shell, titleOf } from "./page-view.ts";
+import { type PageData, pageParts, type Shell } from "./page-view.ts";
 
 type Parts = { list: TrendvaultList; notice: Element; data: PageData };
 
@@ -277,7 +277,8 @@ class LivePage {
 async function share(button: HTMLButtonElement, shell: Shell | undefined): Promise<void> {
   if (shell === undefined) return;
   const field = button.closest("div")?.querySelector("textarea");
-  if (button.name === "share") return navigator.share({ title: titleOf(shell), url: field?.value ?? "" });
+  if (button.name === "share")
+    return navigator.share({ title: pageParts.title(shell), url: field?.value ?? "" });
   const text = button.parentElement?.querySelector("textarea");
   text?.select();
   await navigator.clipboard.writeText(text?.value ?? "");
@@ -356,7 +357,7 @@ class ShownPage {
     const focused = document.activeElement;
     document.documentElement.lang = shell.language;
     document.documentElement.dir = shell.messages.dir;
-    document.title = titleOf(shell);
+    document.title = pageParts.title(shell);
     const canonical = document.querySelector<HTMLLinkElement>("link[rel=canonical]");
     if (canonical !== null) canonical.href = new URL(pageUrl(shell.query), canonical.href).href;
     replace("header", pageParts.header(shell));

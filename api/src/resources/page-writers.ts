@@ -15,7 +15,7 @@ import { ownRegions, publicUrl, type Site } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { writeAbout as writeAboutPage, writeFailure } from "@trendvault/page/about-view";
 import type { Assets } from "@trendvault/page/manifest";
-import { titleOf, writeEmbed, writePage } from "@trendvault/page/page-view";
+import { pageParts, writeEmbed, writePage } from "@trendvault/page/page-view";
 import Builder from "fast-xml-builder";
 import { placementText } from "../../../web/client/src/view/list-view.ts";
 import { allMessages } from "../../../web/client/src/view/locales/all.ts";
@@ -71,7 +71,12 @@ export function writeAbout(page: Omit<Parameters<typeof writeAboutPage>[0], "mes
 export function writeOembed(query: PageQuery, size: number): Body {
   const language = pageLanguageOf(query);
   const site = ownRegions?.site;
-  const title = titleOf({ messages: messagesOf(language), formats: formatsOf(language), query, site });
+  const title = pageParts.title({
+    messages: messagesOf(language),
+    formats: formatsOf(language),
+    query,
+    site,
+  });
   const src = publicUrl() + pageUrl(query, paths.embed);
   const html = toHtml(h("iframe", { src, width: size, height: size, title }));
   const provider = { provider_name: site?.name, provider_url: publicUrl() };
@@ -96,7 +101,7 @@ export function writeFeed(query: FeedQuery, list: TrendingPage): Body {
   const formats = formatsOf(language);
   const site = ownRegions?.site;
   const ahead = nameWindow(windowHours[query.window], { messages, formats });
-  const title = titleOf({ messages, formats, query, site }, ` · ${ahead}`);
+  const title = pageParts.title({ messages, formats, query, site }, ` · ${ahead}`);
   const entries = list.items.map((item) => describeEntry(item, messages, formats));
   const text =
     query.form === "json"
