@@ -156,6 +156,8 @@ _WORDS = (
     "Wiadomości", "Season finale", "Kraków", "Tutorial", "Föredrag", "Documentary",
 )  # fmt: skip
 _CATEGORIES = ("Music", "Sport", "News", "Film")
+# The same in every file of a run: what a video is does not change when it is observed once more.
+_FIRST_OBSERVED_AT = int(time.time())
 
 
 def writer_environment(database: Path) -> dict[str, str]:
@@ -201,7 +203,7 @@ def _observations(count: int, now: int) -> Iterator[dict[str, object]]:
             "title": f"{first} {second} {third} in {number % 90} minutes",
             "channel": f"{channel} {number % 5000}",
             "category": _CATEGORIES[number % len(_CATEGORIES)],
-            "published_at": _rfc3339(now - (1 + number % 480) * _HOUR),
+            "published_at": _rfc3339(_FIRST_OBSERVED_AT - (1 + number % 480) * _HOUR),
             "thumb_base": f"https://thumbs.example/{number:07}",
         }
 

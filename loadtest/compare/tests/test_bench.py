@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from loadtest.charts import draw_costs
-from loadtest.compare.environment import find_difference, mix_targets, write_mix
+from loadtest.compare.environment import find_difference, mix_targets, write_mix, write_observations
 from loadtest.compare.machine import CannotMeasure, available_cores, divide_cores, on_cores
 from loadtest.compare.options import PUBLISHED
 from loadtest.compare.pages import describe_page
@@ -227,3 +227,13 @@ def test_the_result_is_kept_as_json_with_its_goals(tmp_path: Path) -> None:
     assert {goal["unit"]: goal["verdict"] for goal in kept["scenarios"][0]["goals"]}["x nginx"] == "met"
     assert kept["scenarios"][0]["rows"][0][0] == "TrendVault"
     assert kept.keys() == json.loads((PUBLISHED / "result.json").read_text()).keys()
+
+
+def test_a_video_that_is_observed_once_more_is_still_the_same(tmp_path: Path) -> None:
+    read = []
+    for observed_at in (1_800_000_000, 1_800_000_060):
+        write_observations(tmp_path / "lines", 600, observed_at)
+        lines = [json.loads(line) for line in (tmp_path / "lines").read_text().splitlines()]
+        assert len({line.pop("observed_at") for line in lines}) == 1
+        read.append(lines)
+    assert read[0] == read[1]
