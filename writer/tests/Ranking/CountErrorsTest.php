@@ -245,6 +245,12 @@ final class CountErrorsTest extends TestCase
     }
 
     #[Test]
+    public function a_first_count_that_was_twice_too_much_leaves_no_rate_that_was(): void
+    {
+        self::assertEqualsWithDelta(60.0, self::replay('120000 30=60000 30+30')->viewsPerHour, 1e-6);
+    }
+
+    #[Test]
     public function a_jump_is_believed_when_no_second_count_has_contradicted_it_for_55_minutes(): void
     {
         $velocity = self::replay('120000 60+120 20+1500');
