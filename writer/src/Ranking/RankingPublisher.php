@@ -495,8 +495,8 @@ final readonly class GenerationWriter
     private const string DESCRIBE_GENERATION = 'UPDATE generations SET formula = ?, video_count = ?, removed_videos = ?, looks_counted = ? WHERE id = ?';
     private const string ADD_REGION = 'INSERT INTO generation_regions (generation, region, video_count, newest_observed_at, look_weight) VALUES (?, ?, ?, ?, ?)';
     private const string ADD_RANK = <<<'SQL'
-    INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour, previous_rank, expected_views, placed, placed_until)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour, previous_rank, expected_views, placed, placed_until, title_in_region)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     SQL;
     private const string ADD_PLACED = <<<'SQL'
     INSERT INTO placed_ranks (region, window, category, rank, video_id, first_at, last_at, model_rate) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
@@ -505,26 +505,9 @@ final readonly class GenerationWriter
     /** Older origins would show a placed video as if its score had earned the rank. */
     private const int FIRST_READER_OF_PLACED = 38;
     private const string ANY_TITLES = 'SELECT 1 FROM details WHERE titles IS NOT NULL LIMIT 1';
-    /**
-     * Of a video's titles the one in the first language of the region that it has one in: the primary subtag decides, the
-     * same tag goes before another. The video's own title is one, too, where its language is known.
-     */
-    private const string ADD_TITLES = <<<'SQL'
-    WITH chosen AS MATERIALIZED ( -- else it is chosen twice for each rank
-      SELECT listed.video_id, listed.region, (
-        SELECT iif(named.title = v.title, NULL, named.tag || ' ' || named.title)
-        FROM json_each(r.languages) AS spoken JOIN (
-          SELECT key AS tag, value AS title, 0 AS is_own FROM json_each(d.titles)
-          UNION ALL SELECT v.language, v.title, 1 WHERE v.language IS NOT NULL
-        ) AS named ON lower(substr(named.tag || '-', 1, instr(named.tag || '-', '-'))) = lower(substr(spoken.value || '-', 1, instr(spoken.value || '-', '-')))
-        ORDER BY spoken.key, lower(named.tag) <> lower(spoken.value), named.is_own, named.tag LIMIT 1
-      ) AS title
-      FROM (SELECT DISTINCT video_id, region FROM trending INDEXED BY trending_by_video WHERE generation = ?1) AS listed
-      CROSS JOIN details AS d ON d.video_id = listed.video_id AND d.titles IS NOT NULL
-      CROSS JOIN videos AS v ON v.id = listed.video_id CROSS JOIN regions AS r ON r.code = listed.region
-    )
-    UPDATE trending SET title_in_region = chosen.title FROM chosen
-    WHERE trending.generation = ?1 AND trending.video_id = chosen.video_id AND trending.region = chosen.region AND chosen.title IS NOT NULL
+    private const string TITLES = <<<'SQL'
+    SELECT d.video_id, d.titles, v.title, v.language FROM json_each(?) AS listed
+    CROSS JOIN details AS d ON d.video_id = listed.value AND d.titles IS NOT NULL CROSS JOIN videos AS v ON v.id = d.video_id
     SQL;
     private const string ADD_EXPLORED = 'INSERT INTO explored_ranks (generation, region, window, category, rank) VALUES (?, ?, ?, ?, ?)';
 
@@ -551,16 +534,20 @@ final readonly class GenerationWriter
         $hourlyViews = new HourlyViews($this->database);
         $explanations = new ExplanationStore($this->database, $id, $lists);
         $rows = 0;
+        $languages = $this->database->number(self::ANY_TITLES) === null ? [] : $this->languages();
+        [$titles, $region] = [[], null];
         foreach ($lists->ranked() as $list) {
-            $this->writeList($id, $list, $history->before($list), $lists->expectedViews($list));
+            if ($languages !== []) {
+                $titles = $list->region === $region ? $titles : [];
+                $region = $list->region;
+                $titles += $this->titles($list, $titles, $languages[$region] ?? []);
+            }
+            $this->writeList($id, $list, $history->before($list), $lists->expectedViews($list), $titles);
             $this->notePlaced($list, $lists, $now);
             $history->keep($list);
             $hourlyViews->add($list);
             $explanations->add($list);
             $rows += count($list->candidates);
-        }
-        if ($this->database->number(self::ANY_TITLES) !== null) {
-            $this->database->run(self::ADD_TITLES, [$id]);
         }
         $hourlyViews->update($now);
         $explanations->save();
@@ -575,6 +562,72 @@ final readonly class GenerationWriter
             $lists->leftOut(),
             $lists->formula(),
         );
+    }
+
+    /** @return array<string, list<string>> BCP 47 tags by region, the main one first */
+    private function languages(): array
+    {
+        $languages = [];
+        /** @var array{code: string, languages: string} $row */
+        foreach ($this->database->rows('SELECT code, languages FROM regions') as $row) {
+            /** @var list<string> $tags */
+            $tags = json_decode($row['languages'], true);
+            $languages[$row['code']] = $tags;
+        }
+
+        return $languages;
+    }
+
+    /**
+     * The titles of a list's videos in a language of its region.
+     *
+     * @param array<?string> $known those of other lists of the region
+     * @param list<string> $spoken
+     * @return array<?string> by id, with the language and a space in front; null where the video's own is shown
+     */
+    private function titles(RankedList $list, array $known, array $spoken): array
+    {
+        $ids = array_column($list->candidates, 'videoId', 'videoId');
+        $titles = array_fill_keys(array_keys(array_diff_key($ids, $known)), null);
+        $wanted = json_encode(array_map(strval(...), array_keys($titles)), JSON_THROW_ON_ERROR);
+        foreach ($titles === [] ? [] : $this->database->each(self::TITLES, [$wanted]) as $row) {
+            /** @var array{video_id: string, titles: string, title: string, language: ?string} $row */
+            /** @var array<string, string> $named */
+            $named = json_decode($row['titles'], true);
+            $tag = self::chosen($named, $row['language'], $spoken);
+            $titles[$row['video_id']] =
+                $tag === null || $named[$tag] === $row['title'] ? null : "$tag $named[$tag]";
+        }
+
+        return $titles;
+    }
+
+    /**
+     * The first language of the region counts that there is a title in: its primary subtag decides, the same tag goes
+     * before others. The video's own title is one, too, where its language is known.
+     *
+     * @param array<string, string> $titles by tag
+     * @param list<string> $spoken
+     * @return ?string the tag; null for the video's own title
+     */
+    private static function chosen(array $titles, ?string $own, array $spoken): ?string
+    {
+        $primary = static fn(string $tag): string => strtolower(explode('-', $tag, 2)[0]);
+        ksort($titles, SORT_STRING);
+        foreach ($spoken as $language) {
+            $isSame = static fn(string $tag): bool => strcasecmp($tag, $language) === 0;
+            $isNear = static fn(string $tag): bool => $primary($tag) === $primary($language);
+            $same = array_find(array_keys($titles), $isSame);
+            if ($same !== null || ($own !== null && $isSame($own))) {
+                return $same;
+            }
+            $near = array_find(array_keys($titles), $isNear);
+            if ($near !== null || ($own !== null && $isNear($own))) {
+                return $near;
+            }
+        }
+
+        return null;
     }
 
     /** @return int the generation's id */
@@ -623,9 +676,15 @@ final readonly class GenerationWriter
     /**
      * @param array<int> $before the ranks of before, from 0, by id
      * @param ?list<float> $expectedViews by rank
+     * @param array<?string> $titles see titles()
      */
-    private function writeList(int $generation, RankedList $list, array $before, ?array $expectedViews): void
-    {
+    private function writeList(
+        int $generation,
+        RankedList $list,
+        array $before,
+        ?array $expectedViews,
+        array $titles,
+    ): void {
         $insert = $this->database->prepare(self::ADD_RANK);
         $insert->bindValue(1, $generation);
         $insert->bindValue(2, $list->region);
@@ -644,6 +703,7 @@ final readonly class GenerationWriter
             [$pin, $modelRank] = $list->placed[$index] ?? [null, null];
             $insert->bindValue(13, $pin?->label($modelRank));
             $insert->bindValue(14, $pin?->until);
+            $insert->bindValue(15, $titles[$candidate->videoId] ?? null);
             $insert->execute();
             if ($candidate->isExplored && $pin === null) {
                 $this->database->run(self::ADD_EXPLORED, [
