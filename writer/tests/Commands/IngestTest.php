@@ -68,6 +68,39 @@ final class IngestTest extends TestCase
     }
 
     #[Test]
+    public function bad_tags_licences_and_titles_are_left_out_told_and_reject_no_line(): void
+    {
+        $installation = Installation::migrated();
+        $bad = [
+            'tags' => [[1], ['a', ''], 'a', array_fill(0, 31, 'a')],
+            'licence' => [7, [], ' '],
+            'titles' => [['Ein Titel'], ['no_tag' => 'A title'], ['de' => '']],
+        ];
+        $lines = [NdjsonLine::of(['observed_at' => NdjsonLine::ago(100), 'licence' => 'CC0-1.0'])];
+        foreach ($bad as $field => $values) {
+            foreach ($values as $index => $value) {
+                $lines[] = NdjsonLine::of([
+                    'observed_at' => NdjsonLine::ago(90 - count($lines)),
+                    'views' => 1001 + $index,
+                    $field => $value,
+                ]);
+            }
+        }
+        $result = $installation->run(['ingest', '-'], implode("\n", $lines) . "\n");
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        self::assertSame(
+            ['tags' => 4, 'licence' => 3, 'titles' => 3],
+            $result->events('values_ignored')[0]['fields'],
+        );
+        self::assertSame([], $result->events('videos_held'));
+        self::assertSame(
+            [['tags' => null, 'licence' => 'CC0-1.0', 'titles' => null]],
+            $installation->rows('SELECT tags, licence, titles FROM details'),
+        );
+    }
+
+    #[Test]
     public function the_same_file_twice_changes_nothing(): void
     {
         $installation = Installation::migrated();
