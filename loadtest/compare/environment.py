@@ -167,13 +167,18 @@ def writer_environment(database: Path) -> dict[str, str]:
 def make_database(path: Path, videos: int) -> None:
     """Makes a ranked database of this many videos, each observed once, in one region."""
     progress.log(f"database of {videos:,} videos")
-    observations = path.with_suffix(".ndjson")
+    observations = source_beside(path)
     write_observations(observations, videos, int(time.time()) - 60)
-    environment = writer_environment(path)
+    environment = {**writer_environment(path), "SOURCES": str(observations)}
     run_writer(["migrate"], environment)
-    run_writer(["ingest", "-"], environment, observations)
+    run_writer(["ingest", str(observations)], environment)
     run_writer(["rank"], environment)
     observations.unlink()
+
+
+# The one source of a database and of its copies: another one would describe the videos anew.
+def source_beside(database: Path) -> Path:
+    return database.with_name("source.ndjson")
 
 
 def write_observations(file: Path, videos: int, observed_at: int) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from loadtest.compare.environment import (
     BenchEnvironment,
     copy_database,
+    source_beside,
     write_observations,
     writer_environment,
 )
@@ -90,7 +91,7 @@ def measure_writer(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
 
 def _observe(bench: BenchEnvironment, database: Path, command: str) -> _Cost:
     """Runs ingest or cron with one observation of each video."""
-    source = database.with_suffix(".ndjson")
+    source = source_beside(database)
     write_observations(source, _LINES, int(time.time()) - 10)
     words = [str(ROOT / "writer/bin/writer"), command, *([str(source)] if command == "ingest" else [])]
     if command == _FLOOR:
