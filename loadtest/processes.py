@@ -77,11 +77,10 @@ def make_key() -> str:
     return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
 
 
-def run_writer(arguments: list[str], environment: Mapping[str, str], source: Path | None = None) -> None:
-    """Runs a command of the writer; `source` is its standard input. Raises CannotStart when it fails."""
+def run_writer(arguments: list[str], environment: Mapping[str, str]) -> None:
+    """Runs a command of the writer. Raises CannotStart when it fails."""
     command = [str(ROOT / "writer/bin/writer"), *arguments]
-    with (source or Path(os.devnull)).open() as standard_input:
-        done = subprocess.run(command, env=environment, stdin=standard_input, capture_output=True, text=True)
+    done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
         raise CannotStart(f"writer {' '.join(arguments)} failed ({done.returncode}): {done.stderr[-500:]}")
 

@@ -170,10 +170,8 @@ def make_database(path: Path, videos: int) -> None:
     observations = source_beside(path)
     write_observations(observations, videos, int(time.time()) - 60)
     environment = {**writer_environment(path), "SOURCES": str(observations)}
-    run_writer(["migrate"], environment)
-    run_writer(["ingest", str(observations)], environment)
-    run_writer(["rank"], environment)
-    observations.unlink()
+    for command in (["migrate"], ["ingest", str(observations)], ["rank"]):
+        run_writer(command, environment)
 
 
 # The one source of a database and of its copies: another one would describe the videos anew.

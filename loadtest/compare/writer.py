@@ -48,8 +48,7 @@ foreach (new SplFileObject($argv[1]) as $json) {
              [$save, [$id, $region, $at, $at, 2, $views, 1.5, $at, 1.5, 7, null]]];
     foreach ($rows as [$statement, $values]) {
         foreach ($values as $number => $value) $statement->bindValue($number + 1, $value);
-        $statement->execute();
-        $statement->reset();
+        $statement->execute()->reset();
     }
 }
 $database->exec('COMMIT');
