@@ -50,6 +50,7 @@ test.each([
   ["text/html, */*", true], // named, where all else is a range
   ["TEXT/HTML ; Q=0.5", true],
   ["text/*", true],
+  ["text/html,, ", true], // empty elements say nothing
   ["application/json;q=0.4, text/html;q=0.5", true],
   ["application/problem+json;q=0.001, text/html;q=0.002", true],
   ["", false],

@@ -121,6 +121,7 @@ export function failureOf(
 /** Whether Accept (RFC 9110, section 12.5.1) prefers HTML to JSON. Of equal ones, what is named is preferred to a range. */
 function wantsPage(accept: string): boolean {
   const weights = new Map(readWeights(accept).reverse()); // of a type that is there twice, the higher one
+  weights.delete(""); // an empty element (section 5.6.1)
   const weigh = (type: string) => {
     const ranges = [type, type.replace(/\/.*/, "/*"), "*/*"];
     const found = ranges.findIndex((range) => weights.has(range));
