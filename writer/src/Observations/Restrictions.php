@@ -163,8 +163,15 @@ final readonly class Restrictions
         foreach ($this->database->texts(self::FIND_ALL, [$videoId]) as $text) {
             $said = self::decode($text);
             $fields = array_diff_key($said, $lifted);
-            foreach (array_diff_key($said, $fields, ['made_for_kids' => true]) as $name => $_) {
-                $until = min($until ?? PHP_INT_MAX, $lifted[$name] ?? PHP_INT_MAX); // holds without a writer
+            foreach (array_diff_key($said, $fields) as $name => $value) {
+                $end = $lifted[$name] ?? PHP_INT_MAX; // holds without a writer
+                $end = match (true) {
+                    $name === 'made_for_kids' && $value === true => PHP_INT_MAX, // lists have it
+                    $name === 'available_from' && $value !== null && $value <= $end => PHP_INT_MAX,
+                    $name === 'available_until' => max($end, $value ?? 0),
+                    default => $end,
+                };
+                $until = min($until ?? PHP_INT_MAX, $end);
             }
             foreach (array_keys($fields, null, true) as $name) {
                 $reasons[] = "bad $name";

@@ -149,9 +149,16 @@ final class RestrictionsTest extends TestCase
                     $now,
                 ) &&
                     array_all(
-                        array_diff_key($lifted["#$id"] ?? [], ['made_for_kids' => true]),
+                        $lifted["#$id"] ?? [],
                         static fn(int $until, string $field): bool => $now < $until ||
-                            in_array($fields[$field] ?? false, [false, ['excluded' => []]], true),
+                            // Of the other regions, too, until the writer says which.
+                            ($field === 'countries'
+                                ? in_array($fields[$field] ?? false, [false, ['excluded' => []]], true)
+                                : self::allows(
+                                    array_intersect_key($fields, [$field => true]),
+                                    $country,
+                                    $field === 'available_from' ? $until : $now,
+                                )),
                     ),
             );
 
