@@ -171,6 +171,11 @@ final class Allow extends WriterCommand
             if ($subject->kind === RemovalKind::Channel) {
                 throw WriterException::usage('--field: expected with the id of a video, without --channel.');
             }
+            if (!in_array($field, ObservationParser::RESTRICTING, true)) {
+                throw WriterException::usage(
+                    '--field: expected one of ' . implode(', ', ObservationParser::RESTRICTING) . '.',
+                );
+            }
             $entry = [
                 'video' => $subject->name,
                 'field' => $field,

@@ -148,6 +148,7 @@ final class RemoveTest extends TestCase
                 'no source says available_from of video a, but mature, countries.' => ['available_from'],
                 'Nothing to end: mature of video a is not lifted.' => ['mature', '--end'],
                 '--field: expected with the id of a video' => ['mature', '--channel'],
+                '--field: expected one of mature, made_for_kids' => ['live'],
                 '--reason: expected why' => ['mature'],
                 '--until: expected a time to come' => ['mature', '--until', '2020-01-01T00:00:00Z'],
             ]
