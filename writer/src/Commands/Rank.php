@@ -198,9 +198,11 @@ final class Rule extends WriterCommand
             $isMeant,
             $kind,
             $name,
+            $region,
         ): ExitCode {
+            $where = $region ?? 'all regions';
             if (!new EditorialStep($context, $database)->change('rules', $isMeant, $entry)) {
-                throw WriterException::usage("Nothing to end: there is no rule for $kind $name.");
+                throw WriterException::usage("Nothing to end: there is no rule for $kind $name in $where.");
             }
             if ($entry !== null && $kind === 'channel') {
                 RemovalSubject::read((string) $name, true)->warnIfUnknown(
@@ -210,7 +212,7 @@ final class Rule extends WriterCommand
                 );
             }
             $done = $entry === null ? 'Ended the rule' : 'Made a rule';
-            $context->log->info("$done for $kind $name: the next generation follows it.", [
+            $context->log->info("$done for $kind $name in $where: the next generation follows it.", [
                 'event' => $entry === null ? 'rule_ended' : 'ruled',
                 $kind => $name,
             ]);

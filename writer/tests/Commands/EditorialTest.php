@@ -806,7 +806,7 @@ final class EditorialTest extends TestCase
             $this->installation->run(['editorial'])->output,
         );
         self::assertStringContainsString(
-            'Nothing to end',
+            'Nothing to end: there is no rule for channel One & Co in all regions.',
             $this->refusal('rule', '--channel', 'One & Co', '--end'),
         );
         $this->rule('--channel', 'One & Co', '--region', 'GB', '--end');
