@@ -122,6 +122,8 @@ final class ObservationStore
     private array $velocities = [];
     /** @var array<string, int> of the last line about each of these videos; 0 where it was not the one to describe it */
     private array $descriptionHashes = [];
+    /** @var array<string, true> by "#" and id: a line of the batch changed what restricts it, so further ones are compared */
+    private array $restricted = [];
     /** @var array<string, array<string, int|string|null>> by id, those of the batch of announcements that are stored */
     private array $videos = [];
     /** @var array<string, string> by id of that batch: regions with their sources, which are 0 and this one, such as DE3,GB3, */
@@ -202,7 +204,7 @@ final class ObservationStore
      */
     public function prepareFor(array $observations): void
     {
-        $this->velocities = $this->descriptionHashes = [];
+        $this->velocities = $this->descriptionHashes = $this->restricted = [];
         foreach ($observations as $observation) {
             $this->velocities[self::key($observation)] = null;
         }
@@ -238,7 +240,9 @@ final class ObservationStore
             return $this->addToHistory($observation);
         }
         $descriptionHash = $observation->descriptionHash($this->source);
-        $isOther = $descriptionHash !== ($this->descriptionHashes[$key] ?? null);
+        $isOther =
+            $descriptionHash !== ($this->descriptionHashes[$key] ?? null) ||
+            isset($this->restricted["#$observation->videoId"]);
         if ($observation->observedAt === $before?->lastObservedAt) {
             if ($isOther) {
                 $this->restrict($observation, $observation->observedAt);
@@ -252,7 +256,9 @@ final class ObservationStore
             /** @var ?array<string, int|string|null> $known */
             $known = $this->database->row(self::FIND_VIDEO, [$observation->videoId]);
             $video = $this->describe($observation->videoId, $description, $observation->unset, $known);
-            $this->restrict($observation, $observation->observedAt);
+            if (!$this->restrict($observation, $observation->observedAt)) {
+                $descriptionHash = 0; // The same again may be newer.
+            }
             $publishedAt = is_int($video['published_at']) ? $video['published_at'] : null;
             if ($video['described_by'] !== $this->describer() && self::saysAnything($observation)) {
                 $descriptionHash = 0; // Another source describes it: as soon as that one is silent, this one does.
@@ -260,7 +266,7 @@ final class ObservationStore
             if (array_any($observation->restrictions, static fn(mixed $said): bool => $said !== false)) {
                 $descriptionHash = 0; // How long a video is live depends on when that was said last.
             }
-        } elseif ($observation->restrictions !== []) {
+        } elseif (self::mayRestrict($observation)) {
             $this->sayAgain->bindValue(1, $observation->observedAt);
             $this->sayAgain->bindValue(2, $observation->videoId, SQLITE3_TEXT);
             $this->sayAgain->bindValue(3, $this->source);
@@ -285,7 +291,7 @@ final class ObservationStore
      */
     public function prepareToAnnounce(array $announcements): void
     {
-        $this->videos = $this->regions = [];
+        $this->videos = $this->regions = $this->restricted = [];
         $ids = array_map(static fn(Announcement $one): string => $one->videoId, array_values($announcements));
         $statement = $this->database->prepare(self::FIND_ANNOUNCED);
         $statement->bindValue(1, json_encode($ids, JSON_THROW_ON_ERROR));
@@ -425,26 +431,31 @@ final class ObservationStore
         }
     }
 
-    private function restrict(Observation|Announcement $line, int $saidAt): void
+    /** @return bool whether that is what the source says, now: no newer line about another region does */
+    private function restrict(Observation|Announcement $line, int $saidAt): bool
     {
-        if (
-            ($line->restrictions !== [] || array_intersect(ObservationParser::SAID, $line->unset) !== []) &&
-            new Restrictions($this->database)->say(
-                $line->videoId,
-                $this->source,
-                $saidAt,
-                $line->restrictions,
-                $line->unset,
-            )
-        ) {
+        if (!self::mayRestrict($line)) {
+            return true;
+        }
+        $isChange = new Restrictions($this->database)->say(
+            $line->videoId,
+            $this->source,
+            $saidAt,
+            $line->restrictions,
+            $line->unset,
+        );
+        if ($isChange === true) {
             // In another region the source's next line may say the same as its last one there.
             $this->database->run(self::COMPARE_AGAIN, [$line->videoId]);
-            foreach ($this->descriptionHashes as $key => $_) {
-                if (substr($key, 3) === $line->videoId) {
-                    $this->descriptionHashes[$key] = 0;
-                }
-            }
+            $this->restricted["#$line->videoId"] = true;
         }
+
+        return $isChange !== null;
+    }
+
+    private static function mayRestrict(Observation|Announcement $line): bool
+    {
+        return $line->restrictions !== [] || array_intersect(ObservationParser::SAID, $line->unset) !== [];
     }
 
     private static function key(Observation $observation): string

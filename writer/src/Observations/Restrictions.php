@@ -43,14 +43,14 @@ final readonly class Restrictions
      * @param int $saidAt UTC seconds
      * @param array<string, mixed> $said by field: false for no restriction, and not live; null for a bad value
      * @param list<string> $unset fields that the source takes back
-     * @return bool whether that changes what the source says
+     * @return ?bool whether that changes what the source says; null where a newer line says it
      */
-    public function say(string $videoId, int $source, int $saidAt, array $said, array $unset): bool
+    public function say(string $videoId, int $source, int $saidAt, array $said, array $unset): ?bool
     {
         /** @var ?array{fields: string, said_at: int} $stored a row */
         $stored = $this->database->row(self::FIND, [$videoId, $source]);
         if ($saidAt < ($stored['said_at'] ?? $saidAt)) {
-            return false;
+            return null;
         }
         $before = self::decode($stored['fields'] ?? '{}');
         $fields = [];

@@ -260,20 +260,25 @@ final class RestrictionsTest extends TestCase
             $this->begin();
             $this->ingest('spool:/c', [[...$this->counted(), ...$this->at(1)]]);
             [$newest, $log] = [[], '']; // time and `mature`, by source
-            for ($step = 0; $step < 12; $step++) {
-                [$source, $at] = [$this->pick(['spool:/a', 'spool:/b']), $random->getInt(-9, 9)];
-                $fields = $this->pick([['mature' => true], ['mature' => false], ['mature' => 'yes'], []]);
-                $log .= "\n$source at $at: " . json_encode($fields);
-                $line = [...$this->counted(), 'region' => $this->pick(['DE', 'GB']), ...$this->at($at)];
-                $this->ingest($source, [[...$line, ...$fields]]);
-                [$last, $said] = $newest[$source] ?? [-10, null];
-                if ($fields !== [] && $at >= $last) {
-                    // Of two lines of one time either one counts.
-                    $newest[$source] = [
-                        $at,
-                        $at === $last && $said !== $fields['mature'] ? null : $fields['mature'],
-                    ];
+            for ($step = 0; $step < 5; $step++) {
+                [$source, $lines] = [$this->pick(['spool:/a', 'spool:/b']), []];
+                for ($count = $random->getInt(1, 8); $count > 0; $count--) {
+                    $at = $random->getInt(-9, 9);
+                    $fields = $this->pick([
+                        ...[['mature' => true], ['mature' => false], ['mature' => 'yes'], []],
+                        ['unset' => ['mature']],
+                    ]);
+                    $mature = $fields['mature'] ?? false;
+                    $log .= "\n$source at $at: " . json_encode($fields);
+                    $line = [...$this->counted(), 'region' => $this->pick(['DE', 'GB']), ...$this->at($at)];
+                    $lines[] = [...$line, ...$fields];
+                    [$last, $said] = $newest[$source] ?? [-10, null];
+                    if ($fields !== [] && $at >= $last) {
+                        // Of two lines of one time either one counts.
+                        $newest[$source] = [$at, $at === $last && $said !== $mature ? null : $mature];
+                    }
                 }
+                $this->ingest($source, $lines);
                 $said = array_column($newest, 1);
                 if (!in_array(null, $said, true)) {
                     self::assertSame(
