@@ -685,6 +685,19 @@ describe("the look of", () => {
       ));
   }
 
+  test("what is chosen can be read while the pointer is on it", () =>
+    openPage("/?region=GB", async ({ page }) => {
+      for (const name of ["windows", "categories"]) {
+        const chosen = page.locator(`nav.${name} [aria-current]`);
+        await chosen.hover();
+        const [text, ground] = await chosen.evaluate((link) => {
+          const { backgroundColor, color } = getComputedStyle(link);
+          return [color, backgroundColor];
+        });
+        assert.notEqual(text, ground, name);
+      }
+    }));
+
   test("the page shows with forced colours what is chosen, and has links in its foot that can be hit", () =>
     openPage(
       "/?region=GB",
