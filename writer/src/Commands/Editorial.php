@@ -82,13 +82,18 @@ final class Editorial extends WriterCommand
                 ($rule['until'] <= $now ? ' — over' : '');
         }
         foreach ($editorial->reviews as $review) {
+            $category = $review['category'];
+            $isKnown =
+                $category === null ||
+                $database->value('SELECT 1 FROM videos WHERE category = ? LIMIT 1', [$category]) !== null;
             $lines[] =
                 'review   ' .
-                trim("{$review['region']} {$review['category']}") .
+                trim("{$review['region']} $category") .
                 ', of what came after ' .
                 Rfc3339::format($review['since']) .
                 ($review['enters'] ? "; after {$review['hours']} h it enters" : '; else it stays out') .
-                self::why($review['reason'], $review['by']);
+                self::why($review['reason'], $review['by']) .
+                ($isKnown ? '' : ' — no video has this category');
         }
         foreach ($editorial->lifted as $lift) {
             $isSaid = in_array($lift['field'], new Restrictions($database)->fieldsOf($lift['video']), true);

@@ -672,6 +672,21 @@ final class EditorialTest extends TestCase
         );
         self::assertSame('No stored video is video z: it need not wait when it comes.', $told('allow', 'z'));
         self::assertSame(['', ''], [$told(...$rule, ...['One & Co']), $told('allow', 'a')]);
+        $this->ingest([['id' => 'g', 'views' => 300, 'category' => 'Music']]);
+        $reviews = array_map(
+            static fn(?string $category): array => [
+                ...[...$review, 'reason' => $category ?? 'all'],
+                'category' => $category,
+            ],
+            [null, 'Music', 'Musik'],
+        );
+        file_put_contents($this->file, json_encode(['reviews' => $reviews]));
+        $this->list();
+        self::assertStringContainsString(
+            ": all\nreview   GB Music, of what came after 2020-01-01T00:00:00Z; after 1 h it enters: Music\n" .
+                'review   GB Musik, of what came after 2020-01-01T00:00:00Z; after 1 h it enters: Musik — no video has this category',
+            $this->installation->run(['editorial'])->output,
+        );
     }
 
     #[Test]
