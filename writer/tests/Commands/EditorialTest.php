@@ -801,9 +801,11 @@ final class EditorialTest extends TestCase
     {
         $video = ['video_id' => 'a', 'channel' => 'One', 'category' => null];
         $video += ['title' => 'Gran sorteo', 'described_by' => 7];
-        foreach (['DE' => false, 'GB' => true] as $region => $counts) {
-            $ruling = self::rules([...$rule, 'region' => 'GB'], [7 => 'youtube'])?->of($video, $region, 0, 0);
-            self::assertSame($counts, $ruling !== null, $region);
+        $other = ['video_id' => 'b', 'channel' => 'Two', 'title' => 'Otro', 'described_by' => 8] + $video;
+        $rules = self::rules([...$rule, 'region' => 'GB'], [7 => 'youtube']);
+        foreach (['DE' => false, 'GB' => true, 'FR' => false] as $region => $counts) {
+            self::assertSame($counts, $rules?->of($video, $region, 0, 0) !== null, $region);
+            self::assertNull($rules?->of($other, $region, 0, 0), $region);
         }
         self::assertNotNull(self::rules($rule, [7 => 'youtube'])?->of($video, 'DE', 0, 0));
     }
