@@ -42,8 +42,8 @@ final readonly class ErasedLines
         [$lines, $unreadable] = [0, []];
         foreach (is_dir($folder) ? NdjsonFile::in($folder) : [] as $name) {
             $path = "$folder/$name";
-            if (!is_file($path) || (int) filectime($path) < $since) {
-                continue;
+            if (!is_file($path) || (int) filectime($path) < $since || filesize($path) === 0) {
+                continue; // An empty one, of which all lines were taken out, is none to NdjsonFile.
             }
             $taken = $this->rewrite($path);
             $lines += (int) $taken;

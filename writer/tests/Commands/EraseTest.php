@@ -97,6 +97,20 @@ final class EraseTest extends PublicationTestCase
     }
 
     #[Test]
+    public function a_file_that_named_nothing_else_is_left_empty_and_no_remark_is_made_of_it(): void
+    {
+        $folder = dirname($this->installation->database) . '/rejected';
+        mkdir($folder);
+        file_put_contents("$folder/bad.ndjson", NdjsonLine::of(['id' => self::ID]) . "\n");
+        foreach ([1, 2] as $_) {
+            $result = $this->installation->run(['erase', '--video', self::ID]);
+            self::assertSame(ExitCode::Ok, $result->exitCode);
+            self::assertStringNotContainsString('bad.ndjson', $result->output);
+            self::assertStringEqualsFile("$folder/bad.ndjson", '');
+        }
+    }
+
+    #[Test]
     public function of_a_name_that_nothing_has_this_is_said(): void
     {
         $result = $this->installation->run(['erase', '--channel', 'Germany']);
