@@ -131,6 +131,7 @@ function resolveResponse([status, response]: [string, Described]): [string, Desc
 test("answers may get further fields, messages may not", () => {
   const text = JSON.stringify(current.components.schemas);
   expect(text).not.toContain('"additionalProperties":false');
+  expect(current.components.schemas.Video.properties.titles.additionalProperties).toEqual({ type: "string" });
   const { content } = current.paths["/api/views"].post.requestBody;
   expect(content["application/json"].schema.additionalProperties).toBe(false);
 });

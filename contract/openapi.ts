@@ -672,7 +672,8 @@ type Override = NonNullable<CreateDocumentOptions["override"]>;
 function adjust({ jsonSchema, io, zodSchema }: Parameters<Override>[0], closed: boolean): void {
   // Messages have no named parts; those of lines of an export are made as if they were messages, too.
   const isOfAnswer = io === "output" || z.core.globalRegistry.get(zodSchema)?.id !== undefined;
-  if (isOfAnswer && !closed) delete jsonSchema.additionalProperties;
+  const { additionalProperties: more = {} } = jsonSchema; // a schema where any name may be: titles by language
+  if (isOfAnswer && !closed && Object.keys(more).length === 0) delete jsonSchema.additionalProperties;
   delete jsonSchema.propertyNames; // All that they say is that a name is text.
   // What `false` says, maxItems says as well; some tools take it for a missing `items`.
   if (jsonSchema.items === false) jsonSchema.items = {};
