@@ -5,10 +5,15 @@ import { dirname, resolve } from "node:path";
 export type Environment = Record<string, string | undefined>;
 
 /**
- * An environment with the text of its files in the place of their paths, how many it names, and what is wrong with
- * which.
+ * An environment with the text of its files in the place of their paths, how many it names, what is wrong with which,
+ * and which unknown words of languages were left out.
  */
-type KeyFiles = { values: Environment; count: number; failures: { name: string; message: string }[] };
+type KeyFiles = {
+  values: Environment;
+  count: number;
+  failures: { name: string; message: string }[];
+  leftOut: string[];
+};
 
 /** The settings of the origin whose value may be `file:PATH`. */
 const keyNames = ["TOKEN_SIGNING_KEYS", "SIGNING_KEYS", "EDGE_KEYS"] as const;
@@ -21,6 +26,7 @@ const largestFile = 65_536; // bytes
 export function readKeyFiles(env: Environment): KeyFiles {
   const values = { ...env };
   const failures: KeyFiles["failures"] = [];
+  const leftOut: string[] = [];
   let count = 0;
   const replace = (name: string, { from = name, read }: { from?: string; read: () => string }) => {
     count++;
@@ -38,12 +44,12 @@ export function readKeyFiles(env: Environment): KeyFiles {
   const { REGIONS_FILE: regions } = env;
   delete values.REGIONS_FILE;
   if (regions !== undefined)
-    replace("REGIONS_TABLE", { from: "REGIONS_FILE", read: () => readRegionsFile(regions) });
-  return { values, count, failures };
+    replace("REGIONS_TABLE", { from: "REGIONS_FILE", read: () => readRegionsFile(regions, leftOut) });
+  return { values, count, failures, leftOut };
 }
 
-/** The text of the file of the regions, with the words of its languages in the place of their paths. */
-function readRegionsFile(path: string): string {
+/** The text of the file of the regions, with the words of its languages in the place of their paths, but for unknown ones. */
+function readRegionsFile(path: string, leftOut: string[]): string {
   const text = readSettingFile(path);
   const table = parse(text);
   if (!table?.languages) return text;
@@ -55,7 +61,7 @@ function readRegionsFile(path: string): string {
   );
   const languages = {
     ...Object.fromEntries(given.map(([tag]) => [tag, null])), // what is no path is refused with the whole table
-    ...all.readLanguages(Object.fromEntries(files), readSettingFile),
+    ...all.readLanguages(Object.fromEntries(files), readSettingFile, (words) => void leftOut.push(words)),
   };
   const whole = JSON.stringify({ ...table, languages });
   if (Buffer.byteLength(whole) <= mostBytes) return whole;

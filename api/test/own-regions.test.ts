@@ -305,20 +305,23 @@ describe("a language of the site's own", () => {
   });
 
   test("with a mistake keeps the origin from starting, which says in which file and at which word", async () => {
-    const bad = JSON.stringify({ dir: "rtl", up: "עלה", mor: "עוד" });
-    await expect(openHebrew(bad)).rejects.toThrow(
-      "languages.he (/he.json): up: expected the arguments of “up {n}”\n" +
-        "languages.he (/he.json): mor: unknown, expected the name of a word of en.json",
+    await expect(openHebrew(JSON.stringify({ dir: "rtl", up: "עלה" }))).rejects.toThrow(
+      "languages.he (/he.json): up: expected the arguments of “up {n}”",
     );
   });
 });
 
-test("SIGHUP reads the file of the regions again; one with a mistake leaves those of before", async () => {
+test("SIGHUP reads the file of the regions again; one with a mistake leaves those of before, and unknown words are told", async () => {
   const builder = publish(["GB", "PL"]);
   const file = join(builder.folder, "regions.json");
-  writeFileSync(file, tableOf(gb, pl));
+  const languages = { he: "he.json" };
+  writeFileSync(join(builder.folder, "he.json"), '{"dir": "rtl", "mor": "עוד"}');
+  writeFileSync(file, JSON.stringify({ default: "PL", regions: [gb, pl], languages }));
   const running = await OriginProcess.start(builder.path, { REGIONS_FILE: file });
   processes.push(running);
+  const told = () => running.lines.filter(({ event }) => event === "word_left_out");
+  await until(() => told().length > 0);
+  expect(told()[0]?.message).toContain("he.json): mor: unknown");
   const codes = async () => {
     const response = await fetch(`${running.url}api/regions`, { keepalive: false }); // its worker may be gone
     const { regions } = (await response.json()) as { regions: { code: string }[] };
@@ -332,12 +335,13 @@ test("SIGHUP reads the file of the regions again; one with a mistake leaves thos
   const { reasons } = await running.readiness();
   expect(reasons).toContainEqual(expect.stringMatching(/^A file of keys or regions cannot be used/));
   expect(await codes()).toBe("GB,PL");
-  writeFileSync(file, JSON.stringify({ default: "PL", regions: [pl], site: { name: "Kanal" } }));
+  writeFileSync(file, JSON.stringify({ default: "PL", regions: [pl], site: { name: "Kanal" }, languages }));
   running.kill("SIGHUP");
   await until(async () => (await codes().catch(() => "")) === "PL");
   const page = async () => (await fetch(`${running.url}?region=PL`, { keepalive: false })).text();
   await until(async () => (await page().catch(() => "")).includes("– Kanal</title>")); // the worker before may answer, too
   await until(async () => (await running.readiness()).status === "ok");
+  expect(told()).toHaveLength(2); // not by each worker
 }, 1_200_000);
 
 test("an origin that cannot use the file of its regions says why, and what is expected", async () => {

@@ -91,8 +91,9 @@ async function printKeys(settings: Settings, output: Output): Promise<void> {
 
 /** @throws Error with what is wrong with a file of regions, or with the words of its languages */
 function requireRegions(file: string): () => void {
-  const { values, failures } = readKeyFiles({ REGIONS_FILE: file });
-  if (failures[0] !== undefined) throw new Error(failures[0].message);
+  const { values, failures, leftOut } = readKeyFiles({ REGIONS_FILE: file });
+  const faults = [...failures.map(({ message }) => message), ...leftOut];
+  if (faults.length > 0) throw new Error(faults.join("\n"));
   readRegionTable(values.REGIONS_TABLE ?? "");
   return () => {};
 }

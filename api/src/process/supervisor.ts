@@ -164,6 +164,7 @@ class WorkerEnvironment {
     const { readSettings } = require("../settings.ts") as typeof import("../settings.ts");
     try {
       const { edgeKeys } = readSettings(this.#env, files);
+      for (const words of files.leftOut) writeLog("warning", "word_left_out", words);
       this.#current = files.values;
       this.#isRead = true;
       this.#reason = null;

@@ -26,6 +26,7 @@ export async function runWorker(
   process.on("SIGHUP", () => {}); // for the supervisor; a terminal sends it to all
   const files = readKeyFiles(env);
   const settings = readSettings(env, files);
+  for (const words of files.leftOut) log("warning", "word_left_out", words);
   const origin = new Origin(await assembleOrigin(settings, { log }));
   process.on("message", ({ type }: SupervisorMessage) => {
     if (type === "reopen") origin.reopen();

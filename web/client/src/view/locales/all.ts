@@ -31,21 +31,23 @@ export const allMessages: Readonly<Record<PageLanguage, Messages>> = {
 
 /**
  * Reads an operator's languages: of each tag the path of a file in the form of en.json, which `read` gives the text of;
- * words that it lacks are the English ones.
+ * words that it lacks are the English ones. Unknown words, as of another version, are left out, and told.
  *
  * @throws Error with a line for each mistake: in which file, at which word, and what was expected
  */
 export function readLanguages(
   files: Readonly<Record<string, string>>,
   read: (path: string) => string,
+  leaveOut: (words: string) => void = () => {},
 ): Record<string, Messages> {
   const faults: string[] = [];
   const languages = Object.entries(files).map(([tag, path]): [string, Messages] => {
+    const at = `languages.${tag} (${path}):`;
     try {
-      return [tag, readMessages(read(path), tag)];
+      return [tag, readMessages(read(path), tag, (word) => leaveOut(`${at} ${word}`))];
     } catch (error) {
       const { message } = error as Error;
-      faults.push(...message.split("\n").map((fault) => `languages.${tag} (${path}): ${fault}`));
+      faults.push(...message.split("\n").map((fault) => `${at} ${fault}`));
       return [tag, en as never];
     }
   });
@@ -54,10 +56,18 @@ export function readLanguages(
 }
 
 /** Reads the text of one of them. @throws Error with a line for each mistake: at which word, and what was expected */
-function readMessages(text: string, language: string): Messages {
-  const faults = faultsOf(parse(text), language);
+function readMessages(text: string, language: string, leaveOut: (word: string) => void): Messages {
+  const words = parse(text);
+  const given = isObject(words) ? Object.entries(words) : [];
+  const unknown = given.filter(([name]) => !isWord(name)).slice(0, mostFaults);
+  for (const [name] of unknown) leaveOut(`${name}: unknown, expected the name of a word of en.json`);
+  const faults = faultsOf(words, language);
   if (faults.length > 0) throw new Error(faults.slice(0, mostFaults).join("\n"));
-  return { ...en, categories: {}, ...(JSON.parse(text) as Partial<Messages>) };
+  return { ...en, categories: {}, ...Object.fromEntries(given.filter(([name]) => isWord(name))) };
+}
+
+function isWord(name: string): boolean {
+  return Object.hasOwn(en, name);
 }
 
 const mostFaults = 20; // that are said at once
@@ -83,14 +93,19 @@ function faultsOf(words: unknown, language: string): string[] {
     ...Object.entries(categories).flatMap(([category, name]) =>
       isPlainText(name) ? [] : [`categories.${category}: ${textExpected}`],
     ),
-    ...Object.entries(messages).flatMap(([name, message]) => messageFaults(name, message, forms)),
+    ...Object.entries(messages).flatMap(([name, message]) =>
+      isWord(name) ? messageFaults(name as Exclude<keyof Messages, "categories">, message, forms) : [],
+    ),
   ];
 }
 
 /** A program fills the arguments of the English message, and a plural only where that has one. */
-function messageFaults(name: string, message: unknown, forms: readonly string[]): string[] {
-  const english = Object.hasOwn(en, name) ? en[name as keyof typeof en] : undefined;
-  if (typeof english !== "string") return [`${name}: unknown, expected the name of a word of en.json`];
+function messageFaults(
+  name: Exclude<keyof Messages, "categories">,
+  message: unknown,
+  forms: readonly string[],
+): string[] {
+  const english = en[name];
   if (!isPlainText(message)) return [`${name}: ${textExpected}`];
   const [given, expected] = [readArguments(message), readArguments(english)];
   if (given.names !== expected.names || given.rest !== "")
