@@ -123,7 +123,7 @@ test.each([
 test("a person who goes wrong reads the site's own language, or one that is built in where its page was not built", async () => {
   useRegions({ ...builtInRegions, languages: { he: "he.json" } });
   try {
-    const askWith = async (built: string[]) => {
+    const askWith = async (built: string[], languages = "he, de") => {
       const asked: string[] = [];
       const fetch = async (url: string) => {
         asked.push(new URL(url).pathname);
@@ -132,7 +132,7 @@ test("a person who goes wrong reads the site's own language, or one that is buil
           status: isBuilt ? 200 : 404,
         });
       };
-      const headers = { accept: "text/html", "accept-language": "he, de" };
+      const headers = { accept: "text/html", "accept-language": languages };
       const request = new Request("https://site.example/nothing", { headers });
       const log = () => {};
       const page = await forPerson(request, refuse("not-found", "None."), { assets: { fetch }, log });
@@ -144,6 +144,7 @@ test("a person who goes wrong reads the site's own language, or one that is buil
     expect(await askWith([he, de])).toEqual([html, he]);
     expect(await askWith([de])).toEqual([html, he, de]);
     expect(await askWith([])).toEqual(["application/problem+json", he, de]);
+    expect(await askWith([], "de")).toEqual(["application/problem+json", de]); // once
   } finally {
     useRegions(null);
   }

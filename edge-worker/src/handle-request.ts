@@ -90,11 +90,12 @@ export async function forPerson(
   if (headers.get("content-type") !== problemContentType || pathname.startsWith("/api/")) return problem;
   headers.append("vary", "Accept");
   const lang = searchParams.get("lang");
-  for (const known of [allPageLanguages(), pageLanguages]) {
-    const failure = failureOf(status, { headers: request.headers, lang, known });
-    if (failure === null || !assets) break;
-    const url = `${origin}/failures/${failure.join("-")}.html`;
-    const page = await nullOnError(assets.fetch(url), log, "page_not_read");
+  const named = [allPageLanguages(), pageLanguages].map((known) =>
+    failureOf(status, { headers: request.headers, lang, known })?.join("-"),
+  );
+  for (const name of new Set(named)) {
+    if (name === undefined || !assets) break;
+    const page = await nullOnError(assets.fetch(`${origin}/failures/${name}.html`), log, "page_not_read");
     const html = await page?.text();
     const head = html && readPageHead(html);
     if (!head) continue;
