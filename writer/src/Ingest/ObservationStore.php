@@ -537,10 +537,15 @@ final class ObservationStore
             $this->database->run(self::SAVE_VIDEO, [...array_values($columns), $id, $this->now]);
         }
         $details = array_intersect_key($new, ObservationParser::DETAILS);
-        if (array_filter($details, is_string(...)) !== []) {
-            $this->database->run(self::SAVE_DETAILS, [$id, ...array_values($details)]);
-        } elseif ($known !== null) {
+        if (
+            $details === array_intersect_key($known ?? ObservationParser::DETAILS, ObservationParser::DETAILS)
+        ) {
+            return;
+        }
+        if ($details === ObservationParser::DETAILS) {
             $this->database->run(self::DELETE_DETAILS, [$id]);
+        } else {
+            $this->database->run(self::SAVE_DETAILS, [$id, ...array_values($details)]);
         }
     }
 
