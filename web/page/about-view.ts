@@ -162,13 +162,12 @@ function facts(said: Said): ViewElement {
 }
 
 function describeSources(sources: NonNullable<About["sources"]>, messages: Messages): string {
-  const { aboutLists } = messages;
   const words: Record<SourceKind, string> = {
     ndjson: messages.sourceNdjson,
     http: messages.sourceHttp,
     youtube: messages.sourceYoutube,
     peertube: "PeerTube",
-    edge: aboutLists.slice(0, 1).toLowerCase() + aboutLists.slice(1),
+    edge: messages.sourceEdge,
     demo: messages.sourceDemo,
   };
   const names = sources.map(({ kind, host }) => `${words[kind]}${host === null ? "" : ` (${host})`}`);
