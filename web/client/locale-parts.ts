@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { RegionTable } from "@trendvault/contract/regions";
 import type { BunPlugin } from "bun";
-import { listWords, type Messages, wordsOfPage } from "./src/view/locales/locale.ts";
+import { type Messages, partOf, wordsOfPage } from "./src/view/locales/locale.ts";
 
 /**
  * Makes three scripts of a language's file: `de.json?list` has what a list needs at once, `de.json?why` why a video is
@@ -18,9 +18,6 @@ export const localeParts: BunPlugin = {
     build.onLoad({ filter: /./, namespace: "locale" }, ({ path }) => {
       const [file = "", part] = path.split("?");
       const words = wordsOfPage(JSON.parse(readFileSync(file, "utf8")) as Messages);
-      const isOfList = new Set<string>(listWords);
-      const partOf = (name: string) =>
-        isOfList.has(name) ? "list" : /^(why|newestFirst$)/.test(name) ? "why" : "page";
       const chosen = Object.entries(words).filter(([name]) => partOf(name) === part);
       return moduleOf(Object.fromEntries(chosen));
     });

@@ -12,7 +12,7 @@ export type Messages = Readonly<Record<Exclude<keyof typeof en, "dir" | "categor
 };
 
 /** Those that a list needs at once. The build makes a file of them: the element loads no others until somebody asks why. */
-export const listWords = [
+const listWords = [
   ...["dir", "nextHours", "nextDays", "up", "down", "unchanged", "new", "viewsAnHour", "sparkline", "why"],
   ...["expected", "expectedHere", "counted", "loading", "empty", "listOf", "newer", "show", "stale"],
   ...["fallback", "offline", "failed", "unverified", "retry", "howMade", "report", "placed", "sponsored"],
@@ -29,6 +29,12 @@ export type WhyMessages = ListMessages & Pick<Messages, WhyWord>;
 
 /** Those of a page and its list. */
 export type PageMessages = ListMessages & Omit<Messages, AboutWord | WhyWord>;
+
+/** Which of a language's three scripts has a word: the types above say the same. */
+export function partOf(word: string): "list" | "why" | "page" {
+  if ((listWords as readonly string[]).includes(word)) return "list";
+  return word.startsWith("why") || word === "newestFirst" ? "why" : "page";
+}
 
 /** Leaves out what browsers do not load. */
 export function wordsOfPage<Words extends PageMessages>(messages: Words): Omit<Words, AboutWord> {
