@@ -127,21 +127,17 @@ function text(pattern: RegExp, expected: string): (value: string) => string {
 
 const hostName = text(/^[0-9A-Za-z.:-]+$/, "a host name or address");
 
-function wholeNumber(smallest: number, largest: number): (value: string) => number {
+/** `other` is what it may be besides. */
+function wholeNumber(smallest: number, largest: number, other = ""): (value: string) => number {
   return (value) => {
     const number = /^[0-9]{1,9}$/.test(value) ? Number(value) : Number.NaN;
     if (number >= smallest && number <= largest) return number;
-    throw new Error(`expected a whole number from ${smallest} to ${largest}`);
+    throw new Error(`expected ${other}a whole number from ${smallest} to ${largest}`);
   };
 }
 
 function countWorkers(value: string): number {
-  if (value === "auto") return navigator.hardwareConcurrency;
-  try {
-    return wholeNumber(1, 64)(value);
-  } catch {
-    throw new Error("expected auto or a whole number from 1 to 64");
-  }
+  return value === "auto" ? navigator.hardwareConcurrency : wholeNumber(1, 64, "auto or ")(value);
 }
 
 function thumbHosts(value: string): string[] {

@@ -76,8 +76,7 @@ final class ClickModel
     /** @var list<array{float, float, float, float}> weight, taper in hours, the prior's shape and mean */
     private array $courses = [];
     private float $impressions = 0.0;
-    /** Of all videos, older ones counted less. */
-    public float $clicks = 0.0;
+    private float $clicks = 0.0;
     /** Of the first rank. */
     private readonly float $perHour;
     /** @var list<float> */
@@ -122,6 +121,12 @@ final class ClickModel
     public function weight(): float
     {
         return min(1.0, $this->impressions / self::FULL_WEIGHT_IMPRESSIONS);
+    }
+
+    /** Of all videos, older ones counted less. */
+    public function clicks(): float
+    {
+        return $this->clicks;
     }
 
     /** @return array<int, float> by rank group, 1 for the first rank */

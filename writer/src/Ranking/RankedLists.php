@@ -147,7 +147,7 @@ final class RankedLists
         if (array_any($contenders, static fn(Contender $contender): bool => $contender->counts !== [])) {
             $this->weights[$region] = $model->weight();
             $this->biases[$region] = $model->bias();
-            $this->clicks[$region] = $model->clicks;
+            $this->clicks[$region] = $model->clicks();
         }
         $share = $exploreShare * $model->weight();
         if ($share > 0.0) {
