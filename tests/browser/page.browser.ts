@@ -396,6 +396,15 @@ describe("the page without scripts", () => {
           await page.locator("#share textarea:visible").first().inputValue(),
           "https://trending.example/?region=SE&window=now",
         );
+        await page.goto("/?region=PT&duration=short&lang=en", isThere);
+        for (const [region, list] of [
+          ["AT", "&duration=short"],
+          ["SE", ""], // which has no such list
+        ] as const) {
+          await page.getByRole("combobox", { name: "Country" }).selectOption(region);
+          await page.getByRole("button", { name: "Show" }).dispatchEvent("click");
+          await page.waitForURL(`**/?region=${region}${list}&lang=en`, isThere);
+        }
       },
       options,
     ));

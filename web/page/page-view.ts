@@ -312,7 +312,8 @@ function regionForm(shell: Shell): ViewElement {
   const options = sortedRegions(shell).map(({ code, name }) =>
     h("option", { value: code, selected: code === query.region }, name),
   );
-  const kept = Object.entries({ window: query.window, category: query.category, lang: query.lang });
+  const { window, category, audience, live, duration, lang } = query;
+  const kept = { window, category, audience, live, duration, lang }; // a region without that list leads to its own
   return h(
     "form",
     { class: "region", action: "/", method: "get" },
@@ -322,7 +323,7 @@ function regionForm(shell: Shell): ViewElement {
       h("span", { class: "hidden" }, messages.region),
       h("select", { name: "region", autocomplete: "off" }, options),
     ),
-    kept.map(([name, value]) =>
+    Object.entries(kept).map(([name, value]) =>
       value === undefined || value === defaultWindow ? null : h("input", { type: "hidden", name, value }),
     ),
     h("button", { type: "submit" }, messages.show),

@@ -1,4 +1,4 @@
-import { defaultWindow, kindOf } from "@trendvault/contract/lists";
+import { defaultWindow } from "@trendvault/contract/lists";
 import { type PageLanguage, type PageQuery, pageLanguageOf, pageUrl } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
 import { regions, useRegions } from "@trendvault/contract/regions";
@@ -106,8 +106,6 @@ class LivePage {
 
   #onChoice(form: HTMLFormElement): void {
     const search = new URLSearchParams(new FormData(form) as unknown as Record<string, string>);
-    const by = this.#shell && kindOf(this.#shell.query);
-    if (by) search.set(by.kind, by.value); // as far as that region has such a list
     void this.#go(new URL(`/?${search}`, location.href), { isNew: true });
   }
 
