@@ -222,6 +222,7 @@ describe("signatures", () => {
     const { type } = (await (await origin.ask("/api/videos/none")).json()) as { type: string };
     const { status, headers, body } = await askIn(origin, "br", type);
     expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
     expect(new TextDecoder().decode(body)).toContain(
       "HTTP status 404, type <code>/problems/not-found</code>",
     );
