@@ -124,12 +124,12 @@ final readonly class StatusReport
                     'bytes' => filesize($this->path),
                     'wal_bytes' => $this->walBytes(),
                 ],
-                'last_run' => $this->lastRun === null ? null : ReadableTime::inRow($this->lastRun),
+                'last_run' => $this->lastRun === null ? null : Rfc3339::inRow($this->lastRun),
                 'generation' =>
                     $this->generation === null
                         ? null
                         : [
-                            ...ReadableTime::inRow($this->generation),
+                            ...Rfc3339::inRow($this->generation),
                             'age_seconds' => $this->generationAgeSeconds(),
                         ],
                 ...$this->regions->facts(),
@@ -137,8 +137,8 @@ final readonly class StatusReport
                 'removed' => $this->removals,
                 'held_back' => (object) $this->held,
                 'editorial' => $this->editorial,
-                'last_check' => $this->lastCheck === null ? null : ReadableTime::inRow($this->lastCheck),
-                ...ReadableTime::inRow(['oldest_observed_at' => $this->oldestObservedAt]),
+                'last_check' => $this->lastCheck === null ? null : Rfc3339::inRow($this->lastCheck),
+                ...Rfc3339::inRow(['oldest_observed_at' => $this->oldestObservedAt]),
                 'future_videos' => $this->futureVideos,
                 'paused_sources' => array_map(
                     static fn(Pause $pause): array => $pause->facts(),
@@ -211,7 +211,7 @@ final readonly class StatusReport
             return 'none yet';
         }
         ['id' => $id, 'video_count' => $videos, 'formula' => $formula] = $this->generation;
-        $age = ReadableTime::age((int) $this->generationAgeSeconds());
+        $age = self::age((int) $this->generationAgeSeconds());
 
         return "$id, $age old, $videos videos, $formula";
     }
@@ -230,7 +230,7 @@ final readonly class StatusReport
         $result = $code === null ? 'running or killed' : "{$this->exitCodeLabels[$code]} (exit code $code)";
 
         return "$command, " .
-            ReadableTime::age($this->now - $started) .
+            self::age($this->now - $started) .
             " ago: $result" .
             ($error === null ? '' : "\n            $error");
     }
@@ -242,17 +242,13 @@ final readonly class StatusReport
         }
         ['checked_at' => $checkedAt, 'result' => $result, 'detail' => $detail] = $this->lastCheck;
 
-        return ReadableTime::age($this->now - $checkedAt) .
-            " ago: $result" .
-            ($detail === null ? '' : ", $detail");
+        return self::age($this->now - $checkedAt) . " ago: $result" . ($detail === null ? '' : ", $detail");
     }
 
     private function historyText(): string
     {
         $since =
-            $this->oldestObservedAt === null
-                ? 'none yet'
-                : ReadableTime::age($this->now - $this->oldestObservedAt);
+            $this->oldestObservedAt === null ? 'none yet' : self::age($this->now - $this->oldestObservedAt);
         $future = number_format($this->futureVideos);
 
         return $since .
@@ -277,6 +273,17 @@ final readonly class StatusReport
     private function walBytes(): int
     {
         return is_file("$this->path-wal") ? (int) filesize("$this->path-wal") : 0;
+    }
+
+    /** In the largest unit of which there are at least two. */
+    public static function age(int $seconds): string
+    {
+        return match (true) {
+            $seconds < 120 => "$seconds s",
+            $seconds < 7200 => intdiv($seconds, 60) . ' min',
+            $seconds < 172_800 => intdiv($seconds, 3600) . ' h',
+            default => intdiv($seconds, 86_400) . ' days',
+        };
     }
 }
 
@@ -321,7 +328,7 @@ final readonly class RegionReport
             'ranked_regions' => $this->isWhole() ? null : $this->regions?->own, // null: all
             'regions' => array_map(
                 fn(array $row): array => [
-                    ...ReadableTime::inRow($row),
+                    ...Rfc3339::inRow($row),
                     'age_seconds' => $this->age($row['newest_observed_at']),
                 ],
                 $this->rows,
@@ -347,7 +354,7 @@ final readonly class RegionReport
                 '%-6s %8d  %s',
                 $region,
                 $videos,
-                $age === null ? 'never' : ReadableTime::age($age) . ' ago',
+                $age === null ? 'never' : StatusReport::age($age) . ' ago',
             );
         }
 
@@ -397,7 +404,7 @@ final readonly class PublicationReport
     {
         return array_map(
             fn(array $store): array => [
-                ...ReadableTime::inRow($store),
+                ...Rfc3339::inRow($store),
                 'age_seconds' => $store['published_at'] === null ? null : $this->now - $store['published_at'],
             ],
             $this->stores,
@@ -449,7 +456,7 @@ final readonly class PublicationReport
 
     private function age(?int $at): string
     {
-        return ReadableTime::age($this->now - ($at ?? 0));
+        return StatusReport::age($this->now - ($at ?? 0));
     }
 }
 
@@ -564,8 +571,8 @@ final readonly class BackupReport
     public function facts(): array
     {
         return [
-            'made' => $this->made === null ? null : ReadableTime::inRow($this->made),
-            'failed' => $this->failed === null ? null : ReadableTime::inRow($this->failed),
+            'made' => $this->made === null ? null : Rfc3339::inRow($this->made),
+            'failed' => $this->failed === null ? null : Rfc3339::inRow($this->failed),
         ];
     }
 
@@ -576,7 +583,7 @@ final readonly class BackupReport
                 ? 'none yet'
                 : sprintf(
                     '%s ago, %.1f MB in %s',
-                    ReadableTime::age($this->now - $this->made['began_at']),
+                    StatusReport::age($this->now - $this->made['began_at']),
                     $this->made['bytes'] / 1e6,
                     $this->made['store'],
                 );
@@ -585,35 +592,7 @@ final readonly class BackupReport
             ($this->failed === null
                 ? ''
                 : "\n            failed " .
-                    ReadableTime::age($this->now - $this->failed['began_at']) .
+                    StatusReport::age($this->now - $this->failed['began_at']) .
                     " ago: {$this->failed['failure']}");
-    }
-}
-
-/** Times and ages as people and monitors read them. */
-final readonly class ReadableTime
-{
-    /** In the largest unit of which there are at least two. */
-    public static function age(int $seconds): string
-    {
-        return match (true) {
-            $seconds < 120 => "$seconds s",
-            $seconds < 7200 => intdiv($seconds, 60) . ' min',
-            $seconds < 172_800 => intdiv($seconds, 3600) . ' h',
-            default => intdiv($seconds, 86_400) . ' days',
-        };
-    }
-
-    /**
-     * @param array<string, mixed> $row
-     * @return array<string, mixed> with what is named `_at` as RFC 3339
-     */
-    public static function inRow(array $row): array
-    {
-        foreach (array_filter($row, is_int(...)) as $name => $value) {
-            $row[$name] = str_ends_with($name, '_at') ? Rfc3339::format($value) : $value;
-        }
-
-        return $row;
     }
 }

@@ -72,4 +72,17 @@ final class Rfc3339
 
         return strlen($text) === self::KEPT_END_BYTES ? (self::$ends[$text] = $result) : $result;
     }
+
+    /**
+     * @param array<string, mixed> $row
+     * @return array<string, mixed> with what is named `_at` as RFC 3339
+     */
+    public static function inRow(array $row): array
+    {
+        foreach (array_filter($row, is_int(...)) as $name => $value) {
+            $row[$name] = str_ends_with($name, '_at') ? self::format($value) : $value;
+        }
+
+        return $row;
+    }
 }
