@@ -43,6 +43,7 @@ final class Application extends ConsoleApplication
         'erase' => Commands\Erase::class,
         'pin' => Commands\Pin::class,
         'rule' => Commands\Rule::class,
+        'hold' => Commands\Hold::class,
         'editorial' => Commands\Editorial::class,
         'check' => Commands\Check::class,
         'status' => Commands\Status::class,

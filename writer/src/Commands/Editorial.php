@@ -91,9 +91,15 @@ final class Editorial extends WriterCommand
                 trim("{$review['region']} $category") .
                 ', of what came after ' .
                 Rfc3339::format($review['since']) .
-                ($review['enters'] ? "; after {$review['hours']} h it enters" : '; else it stays out') .
+                "; after {$review['hours']} h it " .
+                ($review['enters'] ? 'enters' : 'stays out') .
+                ($review['until'] === null ? '' : ', until ' . Rfc3339::format($review['until'])) .
                 self::why($review['reason'], $review['by']) .
-                ($isKnown ? '' : ' — no video has this category');
+                match (true) {
+                    ($review['until'] ?? PHP_INT_MAX) <= $now => ' — over',
+                    !$isKnown => ' — no video has this category',
+                    default => '',
+                };
         }
         foreach ($editorial->lifted as $lift) {
             $isSaid = in_array($lift['field'], new Restrictions($database)->fieldsOf($lift['video']), true);
@@ -356,6 +362,17 @@ final readonly class EditorialStep
         $file = $this->expected();
 
         return $file->parse($file->changed($list, $isReplaced, $entry, $now)[0], $now);
+    }
+
+    /**
+     * What the file has in a list now.
+     *
+     * @return list<stdClass>
+     * @throws WriterException
+     */
+    public function entries(string $list): array
+    {
+        return $this->expected()->entries($list, $this->context->now());
     }
 
     /** @throws WriterException where none is set */

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Commands;
 
+use Closure;
 use Override;
 use stdClass;
 use Symfony\Component\Console\Attribute\AsCommand;
@@ -178,18 +179,7 @@ final class Rule extends WriterCommand
             throw WriterException::usage("--until: expected a time to come; {$entry['until']} is over.");
         }
         if (self::isGiven($input, 'dry-run')) {
-            $database = $context->openForReading();
-            $database->execute('BEGIN'); // both are of the same counts
-            $now = $context->now();
-            $changed = new EditorialStep($context, $database)->changed('rules', $isMeant, $entry);
-            $ranking = new RankStep($context, $database);
-            $lines = self::changes(
-                $ranking->preview(new EditorialStore($database)->inForce(), $now),
-                $ranking->preview($changed, $now),
-            );
-            $context->write(implode("\n", $lines === [] ? ['No list would change.'] : $lines) . "\n");
-
-            return ExitCode::Ok;
+            return new RankStep($context, $context->openForReading())->tryOut('rules', $isMeant, $entry);
         }
 
         return $this->write($context, static function (Database $database) use (
@@ -220,42 +210,100 @@ final class Rule extends WriterCommand
             return ExitCode::Ok;
         });
     }
+}
 
-    /**
-     * @param array<string, list<string>> $before ids by rank, by list
-     * @param array<string, list<string>> $after
-     * @return list<string> a line for each video that enters, leaves or moves
-     */
-    private static function changes(array $before, array $after): array
+#[AsCommand('hold', 'Lets what is new in a region or a category wait until `allow`, in EDITORIAL_FILE')]
+final class Hold extends WriterCommand
+{
+    private const string HELP = <<<'TEXT'
+    From the next generation on, what is first counted there from now on is in no list of the region for
+    --hours, unless `writer allow` lets it in or it is pinned. Again, for the same region and category, it
+    replaces the review, and what waits goes on to wait; --end takes it out. --dry-run changes nothing, and
+    prints what would change in the lists of now.
+    TEXT;
+
+    #[Override]
+    protected function configure(): void
     {
-        $lines = [];
-        foreach ($before + $after as $list => $_) {
-            [$old, $new] = [self::ranks($before[$list] ?? []), self::ranks($after[$list] ?? [])];
-            foreach ($old + $new as $id => $_) {
-                [$from, $to] = [$old[$id] ?? null, $new[$id] ?? null];
-                if ($from !== $to) {
-                    $lines[] =
-                        "$list: " .
-                        match (true) {
-                            $to === null => "leaves $from",
-                            $from === null => "enters $to",
-                            default => "moves $from to $to",
-                        } .
-                        " $id";
-                }
-            }
+        foreach (
+            [
+                'region' => 'The region of the lists, such as GB',
+                'category' => 'A category (default: videos of all)',
+                'since' => 'What was there before need not wait (default: now)',
+                'hours' => 'How long it waits at most, from 1 to 720',
+                'after' => 'What happens after these hours: enter, or stay-out',
+                'until' => 'When the review ends, such as 2026-12-24T18:00:00Z (default: with --end)',
+                'reason' => 'Why, for those who ask later; at most 300 characters',
+                'by' => 'Who decided it',
+            ]
+            as $name => $description
+        ) {
+            $this->addOption($name, mode: InputOption::VALUE_REQUIRED, description: $description);
         }
-
-        return $lines;
+        $this->addOption('end', mode: InputOption::VALUE_NONE, description: 'Take the review out')
+            ->addOption('dry-run', mode: InputOption::VALUE_NONE, description: 'Only print what would change')
+            ->setHelp(self::HELP);
     }
 
-    /**
-     * @param list<string> $ids by rank
-     * @return array<int> ranks from 1, by id
-     */
-    private static function ranks(array $ids): array
+    #[Override]
+    protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        return array_map(static fn(int $index): int => $index + 1, array_flip($ids));
+        $given = static fn(string $name): ?string => self::option($input, $name);
+        $region =
+            $given('region') ?? throw WriterException::usage('--region is missing. See writer hold --help.');
+        $category = $given('category');
+        $isMeant = static fn(stdClass $review): bool => $review->region === $region &&
+            ($review->category ?? null) === $category;
+        [$hours, $until, $by] = [$given('hours') ?? '', $given('until'), $given('by')];
+        if ($until !== null && (Rfc3339::parse($until) ?? PHP_INT_MAX) <= $context->now()) {
+            throw WriterException::usage("--until: expected a time to come; $until is over.");
+        }
+        $entry = static fn(EditorialStep $step): array => [
+            'region' => $region,
+            ...$category === null ? [] : ['category' => $category],
+            'since' =>
+                $given('since') ??
+                (array_find($step->entries('reviews'), $isMeant)->since ?? Rfc3339::format($context->now())),
+            'hours' => ctype_digit($hours) ? (int) $hours : $hours,
+            'after' => $given('after') ?? '',
+            ...$until === null ? [] : ['until' => $until],
+            'reason' => $given('reason') ?? '',
+            ...$by === null ? [] : ['by' => $by],
+        ];
+        $isEnd = self::isGiven($input, 'end');
+        if (self::isGiven($input, 'dry-run')) {
+            $database = $context->openForReading();
+            $step = new EditorialStep($context, $database);
+
+            return new RankStep($context, $database)->tryOut(
+                'reviews',
+                $isMeant,
+                $isEnd ? null : $entry($step),
+            );
+        }
+
+        return $this->write($context, static function (Database $database) use (
+            $category,
+            $context,
+            $entry,
+            $isEnd,
+            $isMeant,
+            $region,
+        ): ExitCode {
+            $step = new EditorialStep($context, $database);
+            $of = trim("$region $category");
+            if (!$step->change('reviews', $isMeant, $isEnd ? null : $entry($step))) {
+                throw WriterException::usage("Nothing to end: there is no review of $of.");
+            }
+            $done = $isEnd ? 'Ended the review' : 'Made a review';
+            $context->log->info("$done of $of: the next generation follows it.", [
+                'event' => $isEnd ? 'review_ended' : 'held',
+                'region' => $region,
+                'category' => $category,
+            ]);
+
+            return ExitCode::Ok;
+        });
     }
 }
 
@@ -332,12 +380,33 @@ final readonly class RankStep
     }
 
     /**
+     * Prints what a change of the editorial file would change in the lists of now.
+     *
+     * @param Closure(stdClass): bool $isReplaced see EditorialFile::change()
+     * @param ?array<string, mixed> $entry
+     * @throws WriterException
+     */
+    public function tryOut(string $list, Closure $isReplaced, ?array $entry): ExitCode
+    {
+        $this->database->execute('BEGIN'); // both are of the same counts
+        $now = $this->context->now();
+        $changed = new EditorialStep($this->context, $this->database)->changed($list, $isReplaced, $entry);
+        $lines = self::changes(
+            $this->preview(new EditorialStore($this->database)->inForce(), $now),
+            $this->preview($changed, $now),
+        );
+        $this->context->write(implode("\n", $lines === [] ? ['No list would change.'] : $lines) . "\n");
+
+        return ExitCode::Ok;
+    }
+
+    /**
      * The lists as some editorial file would have them.
      *
      * @param int $now UTC seconds
      * @return array<string, list<string>> see RankingPublisher::preview()
      */
-    public function preview(Decisions $editorial, int $now): array
+    private function preview(Decisions $editorial, int $now): array
     {
         self::allowMemory();
 
@@ -367,5 +436,42 @@ final readonly class RankStep
         return new Cutoff($this->database)->isClockSteady($now)
             ? Cutoff::byClock($now, $this->context->settings->observationRetentionHours)
             : 0;
+    }
+
+    /**
+     * @param array<string, list<string>> $before ids by rank, by list
+     * @param array<string, list<string>> $after
+     * @return list<string> a line for each video that enters, leaves or moves
+     */
+    private static function changes(array $before, array $after): array
+    {
+        $lines = [];
+        foreach ($before + $after as $list => $_) {
+            [$old, $new] = [self::ranks($before[$list] ?? []), self::ranks($after[$list] ?? [])];
+            foreach ($old + $new as $id => $_) {
+                [$from, $to] = [$old[$id] ?? null, $new[$id] ?? null];
+                if ($from !== $to) {
+                    $lines[] =
+                        "$list: " .
+                        match (true) {
+                            $to === null => "leaves $from",
+                            $from === null => "enters $to",
+                            default => "moves $from to $to",
+                        } .
+                        " $id";
+                }
+            }
+        }
+
+        return $lines;
+    }
+
+    /**
+     * @param list<string> $ids by rank
+     * @return array<int> ranks from 1, by id
+     */
+    private static function ranks(array $ids): array
+    {
+        return array_map(static fn(int $index): int => $index + 1, array_flip($ids));
     }
 }

@@ -17,7 +17,7 @@ use TrendVault\Writer\WriterException;
  *
  * @type Rule = array{kind: string, name: string, region: ?string, factor: float, until: int, reason: string, by: ?string, isPublic: bool}
  * @type Lift = array{video: string, field: string, until: ?int, reason: string, by: ?string}
- * @type Review = array{region: string, category: ?string, since: int, hours: int, enters: bool, reason: string, by: ?string}
+ * @type Review = array{region: string, category: ?string, since: int, hours: int, enters: bool, until: ?int, reason: string, by: ?string}
  */
 final readonly class Editorial
 {
@@ -38,7 +38,7 @@ final readonly class Editorial
      * @param list<array{RemovalKind, string, string, ?string}> $removals kind, name, reason, and by whom
      * @param list<Pin> $pins also those that are over
      * @param list<Rule> $rules also those that are over
-     * @param list<Review> $reviews
+     * @param list<Review> $reviews also those that are over
      * @param list<array{RemovalKind, string, string, ?string}> $allowed as removals
      * @param list<Lift> $lifted also what is over
      */
@@ -128,9 +128,16 @@ final readonly class Editorial
             array_filter($this->rules, static fn(array $rule): bool => $rule['until'] > $now),
         );
 
-        return $rules === [] && $this->reviews === []
+        $reviews = array_values(
+            array_filter(
+                $this->reviews,
+                static fn(array $review): bool => ($review['until'] ?? PHP_INT_MAX) > $now,
+            ),
+        );
+
+        return $rules === [] && $reviews === []
             ? null
-            : new Rules($rules, $this->reviews, $this->allowed, $this->pinsAt($now), $sources);
+            : new Rules($rules, $reviews, $this->allowed, $this->pinsAt($now), $sources);
     }
 
     /** @return Rule */
@@ -156,7 +163,7 @@ final readonly class Editorial
     /** @return Review */
     private static function review(stdClass $entry): array
     {
-        /** @var array{region: string, category?: ?string, since: string, hours: int, after: string, reason: string, by?: string} $members */
+        /** @var array{region: string, category?: ?string, since: string, hours: int, after: string, until?: string, reason: string, by?: string} $members */
         $members = (array) $entry;
 
         return [
@@ -165,6 +172,7 @@ final readonly class Editorial
             'since' => (int) Rfc3339::parse($members['since']),
             'hours' => $members['hours'],
             'enters' => $members['after'] === 'enter',
+            'until' => isset($members['until']) ? Rfc3339::parse($members['until']) : null,
             'reason' => $members['reason'],
             'by' => $members['by'] ?? null,
         ];
@@ -271,6 +279,7 @@ final readonly class Editorial
                 'a whole number from 1 to ' . self::MOST_HOURS,
             ],
             'after' => [$matches('/^(enter|stay-out)$/D'), 'enter or stay-out'],
+            'until' => $time,
             'reason' => $reason,
             'by' => $by,
         ];

@@ -83,12 +83,7 @@ final readonly class EditorialFile
      */
     public function changed(string $list, Closure $isReplaced, ?array $entry, int $now): array
     {
-        $text = $this->text();
-        $this->parse($text, $now);
-        /** @var stdClass $object */
-        $object = json_decode($text);
-        /** @var array<string, list<stdClass>> $file */
-        $file = (array) $object;
+        $file = $this->lists($now);
         $before = $file[$list] ?? [];
         $taken = array_values(array_filter($before, $isReplaced));
         $kept = array_values(array_filter($before, static fn(stdClass $one): bool => !$isReplaced($one)));
@@ -110,6 +105,33 @@ final readonly class EditorialFile
         }
 
         return [$new, $taken];
+    }
+
+    /**
+     * What a list has now.
+     *
+     * @return list<stdClass>
+     * @throws WriterException when the file is wrong
+     */
+    public function entries(string $list, int $now): array
+    {
+        return $this->lists($now)[$list] ?? [];
+    }
+
+    /**
+     * @return array<string, list<stdClass>>
+     * @throws WriterException
+     */
+    private function lists(int $now): array
+    {
+        $text = $this->text();
+        $this->parse($text, $now);
+        /** @var stdClass $file */
+        $file = json_decode($text);
+        /** @var array<string, list<stdClass>> $lists */
+        $lists = (array) $file;
+
+        return $lists;
     }
 
     private static function format(mixed $value): string

@@ -56,9 +56,9 @@ final class Rules
     private array $phrases = [];
     /**
      * Of what came later than a time, the longest of the reviews that began before, by what happens then; the newest first.
-     * By region, or region, "#" and category.
+     * By region, or region, "#" and category, and by the time when they end.
      *
-     * @var array<string, list<array{since: int, enter: int, stayOut: int}>>
+     * @var array<string, array<int, list<array{since: int, enter: int, stayOut: int}>>>
      */
     private array $reviews = [];
     /** @var array<string, string> those that have a rule of their own; '' for the rules of all */
@@ -197,11 +197,12 @@ final class Rules
     private function addReview(array $review): void
     {
         $of = $review['region'] . ($review['category'] === null ? '' : "#{$review['category']}");
-        $longest = $this->reviews[$of][0] ?? ['since' => 0, 'enter' => 0, 'stayOut' => 0];
+        $until = $review['until'] ?? PHP_INT_MAX;
+        $longest = $this->reviews[$of][$until][0] ?? ['since' => 0, 'enter' => 0, 'stayOut' => 0];
         $then = $review['enters'] ? 'enter' : 'stayOut';
         if ($review['hours'] > $longest[$then]) {
             $new = [...$longest, 'since' => $review['since'], $then => $review['hours']];
-            $this->reviews[$of] = [$new, ...$this->reviews[$of] ?? []];
+            $this->reviews[$of][$until] = [$new, ...$this->reviews[$of][$until] ?? []];
         }
     }
 
@@ -264,16 +265,19 @@ final class Rules
     /** @param array{video_id: string, channel: string, category: ?string, ...} $video */
     private function waiting(array $video, string $region, int $knownSince, int $now): ?Ruling
     {
-        [$hours, $enters] = [0, true];
+        [$waitsUntil, $staysOutUntil] = [0, 0];
         foreach ([$region, "$region#{$video['category']}"] as $of) {
-            $longest = array_find(
-                $this->reviews[$of] ?? [],
-                static fn(array $one): bool => $one['since'] < $knownSince,
-            );
-            if ($longest !== null) {
-                $enters = $enters && $longest['stayOut'] === 0;
-                $isOver = $knownSince + 3600 * $longest['enter'] <= $now;
-                $hours = max($hours, $longest['stayOut'], $isOver ? 0 : $longest['enter']);
+            foreach ($this->reviews[$of] ?? [] as $until => $reviews) {
+                $longest = array_find($reviews, static fn(array $one): bool => $one['since'] < $knownSince);
+                if ($longest === null) {
+                    continue;
+                }
+                $end = $knownSince + 3600 * $longest['enter'];
+                $waitsUntil = max($waitsUntil, $longest['enter'] > 0 && $end > $now ? min($end, $until) : 0);
+                if ($longest['stayOut'] > 0) {
+                    $waitsUntil = max($waitsUntil, min($knownSince + 3600 * $longest['stayOut'], $until));
+                    $staysOutUntil = max($staysOutUntil, $until);
+                }
             }
         }
         $isAllowed =
@@ -281,9 +285,9 @@ final class Rules
             isset($this->allowed["channel#{$video['channel']}"]) ||
             isset($this->allowed["$region#{$video['video_id']}"]);
 
-        return $hours === 0 || $isAllowed
+        return $waitsUntil === 0 || $isAllowed
             ? null
-            : new Ruling(0.0, null, $knownSince + 3600 * $hours, $enters);
+            : new Ruling(0.0, null, $waitsUntil, $staysOutUntil <= $waitsUntil);
     }
 }
 

@@ -28,6 +28,7 @@ final class HelpTest extends TestCase
                 'erase',
                 'explain',
                 'help',
+                'hold',
                 'ingest',
                 'list',
                 'manual',

@@ -766,9 +766,11 @@ final class EditorialTest extends TestCase
                     ...['region' => $pick(['DE', 'GB', 'GB']), 'category' => $pick([null, 'News', 'Music'])],
                     ...['since' => Rfc3339::format(3600 * $random->getInt(0, 6)), 'reason' => 'law'],
                     ...['hours' => $random->getInt(1, 6), 'after' => $pick(['enter', 'enter', 'stay-out'])],
+                    ...$pick([[], ['until' => Rfc3339::format(3600 * $random->getInt(6, 16))]]),
                 ];
             }
-            [$knownSince, $now] = [3600 * $random->getInt(0, 8), 3600 * $random->getInt(0, 14)];
+            $knownSince = 3600 * $random->getInt(0, 8);
+            $now = max($knownSince, 3600 * $random->getInt(0, 14));
             $video = ['video_id' => 'a', 'channel' => 'b', 'category' => $pick([null, 'News'])];
             $facts = static fn(array $reviews): ?array => Editorial::read(
                 json_encode(['reviews' => $reviews], JSON_THROW_ON_ERROR),
@@ -779,10 +781,17 @@ final class EditorialTest extends TestCase
                 ?->of($video, 'GB', $knownSince, $now)
                 ?->facts();
             $each = array_filter(array_map(static fn(array $one): ?array => $facts([$one]), $reviews));
+            $until = max([0, ...array_column($each, 'review_until')]);
+            $staysOut = array_filter(
+                array_intersect_key($reviews, $each),
+                static fn(array $one): bool => $one['after'] === 'stay-out' &&
+                    (Rfc3339::parse($one['until'] ?? '') ?? PHP_INT_MAX) > $until,
+            );
             $strictest = [
-                ...['factor' => 0.0, 'reason' => null],
-                'review_until' => max([0, ...array_column($each, 'review_until')]),
-                'enters' => !in_array(false, array_column($each, 'enters'), true),
+                'factor' => 0.0,
+                'reason' => null,
+                'review_until' => $until,
+                'enters' => $staysOut === [],
             ];
             self::assertSame(
                 $each === [] ? null : $strictest,
@@ -872,6 +881,54 @@ final class EditorialTest extends TestCase
         self::assertSame(['b', 'c', 'old'], $this->list());
         self::assertSame(ExitCode::Ok, $this->writer('allow', '--channel', 'One & Co'));
         self::assertSame(['a', 'c', 'b', 'old', 'd', 'e'], $this->list());
+    }
+
+    #[Test]
+    public function what_is_new_is_held_by_a_command_which_may_be_tried_first_and_ends(): void
+    {
+        $this->list();
+        $hold = ['hold', '--region', 'GB', '--since', Rfc3339::format(time() - 7200), '--reason', 'law'];
+        $stayOut = [...$hold, '--hours', '5', '--after', 'stay-out', '--by', 'Ana'];
+        $tried = $this->installation->run([...$stayOut, '--dry-run'])->output;
+        self::assertStringContainsString("GB day: leaves 1 a\n", $tried);
+        self::assertSame('{}', file_get_contents($this->file));
+        self::assertSame(ExitCode::Ok, $this->writer(...$stayOut));
+        self::assertSame([], $this->list());
+        $until = ['--until', '2999-01-01T00:00:00Z'];
+        $again = ['hold', '--region', 'GB', '--hours', '6', '--after', 'enter', '--reason', 'law', ...$until];
+        self::assertSame(ExitCode::Ok, $this->writer(...$again));
+        self::assertSame([], $this->list());
+        self::assertStringContainsString(
+            "review   GB, of what came after $hold[4]; after 6 h it enters, until 2999-01-01T00:00:00Z: law\n",
+            $this->installation->run(['editorial'])->output,
+        );
+        self::assertSame(ExitCode::Ok, $this->writer('hold', '--region', 'GB', '--end'));
+        self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list());
+        self::assertSame(ExitCode::Ok, $this->writer(...$again));
+        self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list(), 'from now on');
+        self::assertStringContainsString(
+            'there is no review of GB Music',
+            $this->refusal('hold', '--region', 'GB', '--category', 'Music', '--end'),
+        );
+        self::assertStringContainsString('--region is missing', $this->refusal('hold', '--hours', '1'));
+        $wrong = $this->refusal(...$hold, ...['--until', '2020-01-01T00:00:00Z']);
+        self::assertStringContainsString('--until: expected a time to come', $wrong);
+        $wrong = $this->refusal(...$hold);
+        self::assertStringContainsString('--hours: expected a whole number from 1 to 720', $wrong);
+        self::assertStringContainsString('--after: expected enter or stay-out', $wrong);
+    }
+
+    #[Test]
+    public function at_a_reviews_end_nothing_waits_any_more(): void
+    {
+        $review = ['region' => 'GB', 'since' => '2020-01-01T00:00:00Z', 'hours' => 9, 'after' => 'stay-out'];
+        foreach ([1 => [], 0 => ['a', 'b', 'c', 'd', 'e']] as $later => $list) {
+            $until = Rfc3339::format(time() + 3600 * $later);
+            $reviews = [[...$review, 'until' => $until, 'reason' => 'law']];
+            file_put_contents($this->file, json_encode(['reviews' => $reviews]));
+            self::assertSame($list, $this->list());
+        }
+        self::assertStringEndsWith(': law — over', trim($this->installation->run(['editorial'])->output));
     }
 
     #[Test]
