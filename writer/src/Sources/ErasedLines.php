@@ -42,7 +42,12 @@ final readonly class ErasedLines
         [$lines, $unreadable] = [0, []];
         foreach (is_dir($folder) ? NdjsonFile::in($folder) : [] as $name) {
             $path = "$folder/$name";
-            if (!is_file($path) || (int) filectime($path) < $since || filesize($path) === 0) {
+            if (
+                is_link($path) ||
+                !is_file($path) ||
+                (int) filectime($path) < $since ||
+                filesize($path) === 0
+            ) {
                 continue; // An empty one, of which all lines were taken out, is none to NdjsonFile.
             }
             $taken = $this->rewrite($path);
@@ -74,6 +79,7 @@ final readonly class ErasedLines
     private function copy(string $path, string $target): ?int
     {
         $isPacked = @file_get_contents($path, length: strlen(GzipMember::MAGIC)) === GzipMember::MAGIC;
+        @unlink($target); // It may be a link.
         $to = @fopen(($isPacked ? 'compress.zlib://' : '') . $target, 'wb');
         $taken = 0;
         foreach (new NdjsonFile($path)->lines() as $line) {

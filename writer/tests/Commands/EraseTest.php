@@ -111,6 +111,25 @@ final class EraseTest extends PublicationTestCase
     }
 
     #[Test]
+    public function what_links_lead_to_is_left_alone(): void
+    {
+        $folder = dirname($this->installation->database) . '/rejected';
+        mkdir($folder);
+        $line = NdjsonLine::of(['id' => self::ID]) . "\n";
+        file_put_contents("$folder/bad.ndjson", $line);
+        file_put_contents("{$this->installation->folder->path}/elsewhere", $line);
+        foreach (['link.ndjson', 'bad.ndjson.erasing'] as $name) {
+            symlink('../elsewhere', "$folder/$name");
+        }
+        $result = $this->installation->run(['erase', '--video', self::ID]);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        self::assertStringEqualsFile("$folder/bad.ndjson", '');
+        self::assertStringEqualsFile("{$this->installation->folder->path}/elsewhere", $line);
+        self::assertTrue(is_link("$folder/link.ndjson"));
+    }
+
+    #[Test]
     public function of_a_name_that_nothing_has_this_is_said(): void
     {
         $result = $this->installation->run(['erase', '--channel', 'Germany']);
