@@ -30,6 +30,9 @@ final class Database
     private const int BUSY_TIMEOUT_MILLISECONDS = 5000;
     private const int CACHE_KIB = 8 * 1024;
 
+    /** @var array<string, true> those that this process has opened */
+    private static array $paths = [];
+
     /** @var array<string, SQLite3Stmt> by SQL */
     private array $statements = [];
     private readonly ?int $inode;
@@ -42,6 +45,32 @@ final class Database
         $connection->enableExceptions(true);
         $connection->busyTimeout($busyTimeoutMilliseconds);
         $this->inode = $path === null ? null : self::inode($path);
+        self::$paths += $path === null ? [] : [(string) realpath($path) => true];
+    }
+
+    /**
+     * Whether a file is one that SQLite has open here. It must not be opened and closed by others: that ends SQLite's locks
+     * on it (howtocorrupt.html, 2.2).
+     *
+     * @param array<int>|false $file what stat() says of it
+     */
+    public static function hasOpen(array|false $file): bool
+    {
+        clearstatcache();
+        foreach (array_keys(self::$paths) as $path) {
+            foreach (['', '-wal', '-shm', '-journal'] as $suffix) {
+                $own = @stat("$path$suffix");
+                if (
+                    $file !== false &&
+                    $own !== false &&
+                    [$own['dev'], $own['ino']] === [$file['dev'], $file['ino']]
+                ) {
+                    return true;
+                }
+            }
+        }
+
+        return false;
     }
 
     /** Whether something is there that may be a database: SQLite takes an empty file for a new one. */

@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Sources;
 
 use Generator;
 use Override;
+use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\WriterException;
@@ -38,11 +39,15 @@ final class NdjsonFile extends Source
     private const int DIGESTED_BYTES = 16 * 1024 * 1024;
 
     private static bool $isStopping = false;
+    /** @var list<resource> open until the process ends */
+    private static array $kept = [];
 
     /** @var ?resource while it is read */
     private mixed $stream = null;
     /** Once it was read to its end. */
     private ?int $bytesRead = null;
+    /** When reading it began, in nanoseconds; its digest reads it, too. */
+    private ?int $startedAt = null;
 
     /**
      * @param string $path of the file, or what a message calls the stream
@@ -181,13 +186,11 @@ final class NdjsonFile extends Source
         } catch (SourceFailure) {
             return null;
         }
-        [$hash, $started] = [hash_init('sha256'), hrtime(true)];
+        $hash = hash_init('sha256');
         do {
             self::check();
             $bytes = hash_update_stream($hash, $stream, self::DIGESTED_BYTES);
-            $isLate =
-                $this->timeoutSeconds !== null &&
-                hrtime(true) - $started > $this->timeoutSeconds * 1_000_000_000;
+            $isLate = $this->isLate();
         } while ($bytes > 0 && !$isLate);
         fclose($stream);
 
@@ -223,7 +226,14 @@ final class NdjsonFile extends Source
      */
     private function open(): mixed
     {
+        if (Database::hasOpen(@stat($this->path))) {
+            throw SourceFailure::theDatabase($this->path);
+        }
         $stream = is_dir($this->path) ? false : @fopen($this->path, 'rbn');
+        if ($stream !== false && Database::hasOpen(fstat($stream))) {
+            self::$kept[] = $stream; // A link was changed meanwhile.
+            throw SourceFailure::theDatabase($this->path);
+        }
         if ($stream !== false && (self::stat($stream, 'mode') & self::TYPE_BITS) === self::REGULAR_FILE) {
             return $stream;
         }
@@ -298,17 +308,21 @@ final class NdjsonFile extends Source
      */
     private function chunks(mixed $stream): Generator
     {
-        $started = hrtime(true);
         foreach (self::bytes($stream, $this->path) as $chunk) {
             self::check();
-            if (
-                $this->timeoutSeconds !== null &&
-                hrtime(true) - $started > $this->timeoutSeconds * 1_000_000_000
-            ) {
+            if ($this->timeoutSeconds !== null && $this->isLate()) {
                 throw SourceFailure::tooSlow($this->path, $this->timeoutSeconds);
             }
             yield $chunk;
         }
+    }
+
+    private function isLate(): bool
+    {
+        $this->startedAt ??= hrtime(true);
+
+        return $this->timeoutSeconds !== null &&
+            hrtime(true) - $this->startedAt > $this->timeoutSeconds * 1_000_000_000;
     }
 
     /**

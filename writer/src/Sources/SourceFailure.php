@@ -71,6 +71,11 @@ final class SourceFailure extends WriterException
         return self::because("Cannot read $path: expected a file, it is a folder, a pipe or a device.");
     }
 
+    public static function theDatabase(string $path): self
+    {
+        return self::because("Cannot read $path: it is the database.");
+    }
+
     public static function broken(string $name): self
     {
         return self::because("Cannot read $name to its end: the file system reports an error.");

@@ -27,20 +27,26 @@ final readonly class SpoolFolder implements SourceKind
         );
     }
 
-    /** @return iterable<string, SpoolFile> may be empty */
+    /**
+     * Those of one folder take no longer together than one of them may: its producers cannot keep those of another one
+     * waiting.
+     *
+     * @return iterable<string, SpoolFile> may be empty
+     */
     #[Override]
     public function open(array $names, RunTime $time): iterable
     {
+        $seconds = $this->context->settings->sourceTimeoutSeconds(SpoolFile::TIMEOUT_SECONDS);
         foreach ($names as $name) {
             $folder = explode(':', $name, 2)[1];
             $this->taken->admit($folder);
-            $files = self::files(
-                $folder,
-                $this->taken,
-                $this->context->now(),
-                $this->context->settings->sourceTimeoutSeconds(SpoolFile::TIMEOUT_SECONDS),
-            );
-            foreach ($files as $file) {
+            $files = self::files($folder, $this->taken, $this->context->now(), $seconds);
+            $time = new RunTime($seconds);
+            foreach ($files as $number => $file) {
+                if ($time->secondsLeft() <= 0) {
+                    $time->logPostponed($this->context->log, $name, count($files) - $number);
+                    break;
+                }
                 yield $name => $file;
             }
         }
@@ -357,7 +363,7 @@ final readonly class SpoolName
     /** @return ?self null when it is no name of a claimed file */
     public static function parse(string $claim): ?self
     {
-        return preg_match(self::CLAIM, $claim, $part) === 1
+        return preg_match(self::CLAIM, $claim, $part) === 1 && NdjsonFile::isComplete($part[3])
             ? new self($part[3], (int) $part[1], $part[2])
             : null;
     }

@@ -77,6 +77,30 @@ final class SpoolBoundsTest extends SpoolTestCase
         );
     }
 
+    #[Test]
+    public function files_of_one_folder_that_take_too_long_do_not_keep_those_of_another_one_waiting(): void
+    {
+        $hole = fopen("$this->spool/a.ndjson", 'wb');
+        ftruncate($hole, 1 << 40);
+        $this->put('b.ndjson', self::lines('b', 1));
+        touch("$this->spool/b.ndjson", time() + 60);
+        $sources = $this->installation->environment['SOURCES'];
+        $this->useSpool('other');
+        $this->put('c.ndjson', self::lines('c', 1));
+        $this->installation->environment['SOURCES'] = "$sources,spool:$this->spool";
+        $this->installation->environment['SOURCE_TIMEOUT_SECONDS'] = '1';
+        $result = $this->installation->run(['cron']);
+
+        self::assertStringContainsString('took longer', $result->message('source_failed'));
+        self::assertStringContainsString('1 sources of spool', $result->message('sources_postponed'));
+        self::assertSame(
+            ['c-0'],
+            array_column($this->installation->rows('SELECT video_id FROM observations'), 'video_id'),
+        );
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+        self::assertSame(2, $this->installation->value('SELECT count(*) FROM observations'));
+    }
+
     private static function packed(int $times, string $part, string $end): string
     {
         $deflate = deflate_init(ZLIB_ENCODING_GZIP);

@@ -57,6 +57,28 @@ final class SpoolEntriesTest extends SpoolTestCase
         self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
     }
 
+    /** Its locks: opening such a file and closing it ends them, and the next program that opens the database empties its index. */
+    #[Test]
+    public function links_to_the_database_take_none_of_its_locks_away(): void
+    {
+        $this->put('a.ndjson', self::lines('a', 1));
+        $this->installation->run(['cron']);
+        foreach (['', '-shm', '-wal'] as $number => $suffix) {
+            symlink("{$this->installation->database}$suffix", "$this->spool/a$number.ndjson");
+        }
+        $this->put('c.ndjson', self::lines('c', 20_000));
+        touch("$this->spool/c.ndjson", time() + 60);
+        $this->stayAt('c-10000');
+        $run = $this->installation->start(['cron']);
+        self::waitFor(fn(): bool => preg_grep('/-c\.ndjson$/D', $this->in('reading')) !== []);
+        $isDeadMan = "/POSIX .* READ {$run->id()} .* 128 128$/"; // of https://sqlite.org/walformat.html
+        $locks = (string) file_get_contents('/proc/locks');
+        $run->kill();
+
+        self::assertMatchesRegularExpression($isDeadMan . 'm', $locks);
+        self::assertCount(6, $this->in('rejected'));
+    }
+
     #[Test]
     public function a_pipe_in_a_folder_of_files_does_not_hang_the_run(): void
     {

@@ -56,4 +56,21 @@ abstract class SpoolTestCase extends TestCase
             ),
         );
     }
+
+    /** A run that comes to this video stays there until it is killed: it counts for years. */
+    protected function stayAt(string $videoId): void
+    {
+        $tables = implode(', ', array_map(static fn(int $i): string => "sqlite_schema AS s$i", range(1, 9)));
+        $this->installation->execute(
+            "CREATE TRIGGER stay BEFORE INSERT ON observations WHEN new.video_id = '$videoId' BEGIN SELECT count(*) FROM $tables; END",
+        );
+    }
+
+    /** @param callable(): bool $condition */
+    protected static function waitFor(callable $condition): void
+    {
+        for ($end = microtime(true) + 600; !$condition(); usleep(1000)) {
+            self::assertLessThan($end, microtime(true));
+        }
+    }
 }
