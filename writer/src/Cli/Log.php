@@ -60,11 +60,14 @@ final class Log extends AbstractLogger
             default => '',
         };
 
-        // A file's name may have bytes that a terminal would take as commands.
-        return $prefix .
-            OutputFormatter::escape(
-                (string) preg_replace('/[\x00-\x1f\x7f]|\xc2[\x80-\x9f]/', '?', $message . $facts),
-            );
+        // A file's name may have bytes that a terminal would take as commands, or begin a line like one of ours.
+        $visible = (string) preg_replace(
+            '/[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]/',
+            '?',
+            $message . $facts,
+        );
+
+        return $prefix . OutputFormatter::escape(str_replace("\n", "\n  ", $visible));
     }
 
     /** @param mixed[] $context */

@@ -72,7 +72,7 @@ final class LogTest extends TestCase
         $output = new BufferedOutput(decorated: false);
         $this->log($output, forPeople: true)->info("Read \x1b[2J\r\n\u{9b}x.", ['event' => 'one']);
 
-        self::assertSame("Read ?[2J???x.\n", $output->fetch());
+        self::assertSame("Read ?[2J?\n  ?x.\n", $output->fetch());
     }
 
     #[Test]
