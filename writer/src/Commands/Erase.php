@@ -113,7 +113,7 @@ final class Erase extends WriterCommand
         $context->log->info(
             array_sum($rows) + $files['lines'] === 0
                 ? 'Nothing was erased: nothing here has that name. It is kept out when it comes.'
-                : "Erased {$rows['videos']} videos, {$rows['generations']} generations and {$files['lines']} lines in files.",
+                : "Erased. Videos: {$rows['videos']}; generations: {$rows['generations']}; lines in files: {$files['lines']}.",
             ['event' => 'erased', ...$rows, 'lines' => $files['lines']],
         );
         $context->write(
