@@ -317,13 +317,15 @@ final readonly class EditorialStep
         $this->store = new EditorialStore($database);
     }
 
-    /** Takes over what the file says now; of one that is wrong it is said, and the one before stays in force. */
+    /** Takes over what the file says now; of one that is wrong it is said, and one before stays in force. */
     public function run(): Decisions
     {
         $now = $this->context->now();
         $failure = $this->store->refresh($this->file, $now);
         if ($failure !== null) {
-            $this->context->log->error("$failure\nThe last file that could be read stays in force.", [
+            $isBefore = ($this->store->stored()['text'] ?? null) !== null;
+            $inForce = $isBefore ? 'The last file that could be read stays' : 'No file is';
+            $this->context->log->error("$failure\n$inForce in force.", [
                 'event' => 'editorial_refused',
             ]);
         }
