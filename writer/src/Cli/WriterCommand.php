@@ -19,6 +19,7 @@ use TrendVault\Writer\Database\Migrator;
 use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Database\WriterLock;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\WriterException;
 
 /**
@@ -64,6 +65,16 @@ abstract class WriterCommand extends Command
     final protected static function isGiven(InputInterface $input, string $name): bool
     {
         return $input->getOption($name) === true;
+    }
+
+    /** A line with its control characters as JSON has them: a terminal would follow what others wrote. */
+    final protected static function visible(string $line): string
+    {
+        return (string) preg_replace_callback(
+            ObservationParser::FORBIDDEN,
+            static fn(array $found): string => sprintf('\u%04x', mb_ord($found[0])),
+            $line,
+        );
     }
 
     final protected static function argument(InputInterface $input, string $name): string

@@ -128,7 +128,7 @@ final class Editorial extends WriterCommand
         if ($all !== '') {
             $lines[] = "All placed videos$all.";
         }
-        $context->write(implode("\n", $lines) . "\n");
+        $context->write(implode("\n", array_map(self::visible(...), $lines)) . "\n");
 
         return $exitCode;
     }
@@ -151,7 +151,7 @@ final class Editorial extends WriterCommand
         try {
             [$text] = $store->read($file, $now);
         } catch (WriterException $failure) {
-            return [ExitCode::Usage, ["Now the file is wrong$since. {$failure->getMessage()}"]];
+            return [ExitCode::Usage, explode("\n", "Now the file is wrong$since. {$failure->getMessage()}")];
         }
         $isTaken = $since === '' && $text === ($stored['text'] ?? null);
 

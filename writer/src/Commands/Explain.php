@@ -44,7 +44,8 @@ final class Explain extends WriterCommand
             throw WriterException::usage(
                 "Nothing to explain: video $videoId was neither observed nor announced in $region, or nothing was published yet.",
             );
-        $context->write(new ExplanationReport($explanation)->text());
+        $lines = explode("\n", new ExplanationReport($explanation)->text());
+        $context->write(implode("\n", array_map(self::visible(...), $lines)));
 
         return ExitCode::Ok;
     }
