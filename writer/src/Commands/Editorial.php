@@ -70,7 +70,10 @@ final class Editorial extends WriterCommand
                     default => '',
                 };
         }
-        foreach ($editorial->rules as $rule) {
+        $idle = $store->idle(
+            array_filter($editorial->rules, static fn(array $rule): bool => $rule['until'] > $now),
+        );
+        foreach ($editorial->rules as $index => $rule) {
             $lines[] =
                 'rule     ' .
                 ($rule['factor'] === 0.0 ? 'never' : "× {$rule['factor']}") .
@@ -79,13 +82,14 @@ final class Editorial extends WriterCommand
                 ', until ' .
                 Rfc3339::format($rule['until']) .
                 self::why($rule['reason'], $rule['by']) .
-                ($rule['until'] <= $now ? ' — over' : '');
+                match (true) {
+                    $rule['until'] <= $now => ' — over',
+                    isset($idle[$index]) => ' — nothing is of it now',
+                    default => '',
+                };
         }
         foreach ($editorial->reviews as $review) {
             $category = $review['category'];
-            $isKnown =
-                $category === null ||
-                $database->value('SELECT 1 FROM videos WHERE category = ? LIMIT 1', [$category]) !== null;
             $lines[] =
                 'review   ' .
                 trim("{$review['region']} $category") .
@@ -97,7 +101,7 @@ final class Editorial extends WriterCommand
                 self::why($review['reason'], $review['by']) .
                 match (true) {
                     ($review['until'] ?? PHP_INT_MAX) <= $now => ' — over',
-                    !$isKnown => ' — no video has this category',
+                    $category !== null && !$store->hasCategory($category) => ' — no video has this category',
                     default => '',
                 };
         }

@@ -194,11 +194,16 @@ final class Rule extends WriterCommand
             if (!new EditorialStep($context, $database)->change('rules', $isMeant, $entry)) {
                 throw WriterException::usage("Nothing to end: there is no rule for $kind $name in $where.");
             }
-            if ($entry !== null && $kind === 'channel') {
-                RemovalSubject::read((string) $name, true)->warnIfUnknown(
-                    $database,
-                    $context->log,
-                    'the rule counts',
+            $store = new EditorialStore($database);
+            $made = array_filter(
+                $entry === null ? [] : $store->inForce()->rules,
+                static fn(array $rule): bool => $rule['kind'] === $kind && $rule['name'] === $name,
+            );
+            if ($store->idle($made) !== []) {
+                $of = in_array($kind, ['word', 'tag'], true) ? 'has the' : 'is of';
+                $context->log->warning(
+                    "No stored video $of $kind \"$name\": the rule counts when it comes.",
+                    ['event' => 'unknown_subject', $kind => $name],
                 );
             }
             $done = $entry === null ? 'Ended the rule' : 'Made a rule';
@@ -294,6 +299,15 @@ final class Hold extends WriterCommand
             $of = trim("$region $category");
             if (!$step->change('reviews', $isMeant, $isEnd ? null : $entry($step))) {
                 throw WriterException::usage("Nothing to end: there is no review of $of.");
+            }
+            if (!$isEnd && $category !== null && !new EditorialStore($database)->hasCategory($category)) {
+                $context->log->warning(
+                    "No stored video is of category \"$category\": it waits when it comes.",
+                    [
+                        'event' => 'unknown_subject',
+                        'category' => $category,
+                    ],
+                );
             }
             $done = $isEnd ? 'Ended the review' : 'Made a review';
             $context->log->info("$done of $of: the next generation follows it.", [

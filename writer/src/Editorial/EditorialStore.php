@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Editorial;
 
+use Generator;
 use stdClass;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Erasures;
@@ -12,7 +13,11 @@ use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Time\Rfc3339;
 use TrendVault\Writer\WriterException;
 
-/** The newest editorial file that could be read, which is in force, in the table editorial. */
+/**
+ * The newest editorial file that could be read, which is in force, in the table editorial.
+ *
+ * @import-type Rule from Editorial
+ */
 final readonly class EditorialStore
 {
     private const string FIND = 'SELECT text, read_at, failed_at, failure FROM editorial';
@@ -215,6 +220,29 @@ final readonly class EditorialStore
         $sources = $this->database->rows('SELECT id, name FROM sources');
 
         return ($editorial ?? $this->inForce())->rulesAt($now, array_column($sources, 'name', 'id'));
+    }
+
+    /**
+     * Those that are about no stored video or source, which may be a slip.
+     *
+     * @param array<Rule> $rules
+     * @return array<Rule> with their keys
+     */
+    public function idle(array $rules): array
+    {
+        /** @var Generator<int, array{channel: string, title: string, titles: ?string, tags: ?string}> $videos */
+        $videos = $this->database->each(
+            'SELECT channel, title, titles, tags FROM videos LEFT JOIN details ON video_id = id',
+        );
+
+        return Rules::idle($rules, $videos, $this->database->texts('SELECT name FROM sources'));
+    }
+
+    /** Whether a stored video has a category. */
+    public function hasCategory(string $category): bool
+    {
+        return $this->database->value('SELECT 1 FROM videos WHERE category = ? LIMIT 1', [$category]) !==
+            null;
     }
 
     /**

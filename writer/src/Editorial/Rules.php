@@ -146,6 +146,48 @@ final class Rules
             : $this->waiting($video, $region, $knownSince, $now) ?? $found;
     }
 
+    /**
+     * Those that are about none of these, which may be a slip.
+     *
+     * @param array<Rule> $rules
+     * @param iterable<array{channel: string, title: string, titles: ?string, tags: ?string, ...}> $videos
+     * @param array<string> $sources names
+     * @return array<Rule> with their keys
+     */
+    public static function idle(array $rules, iterable $videos, array $sources): array
+    {
+        [$idle, $sought] = [[], []];
+        foreach ($rules as $key => $rule) {
+            ['kind' => $kind, 'name' => $name] = $rule;
+            $words = trim(self::comparable($name));
+            if ($kind === 'channel') {
+                $sought[$key] = [false, "\n#$name\n"];
+            } elseif ($kind !== 'source' && $words !== '') {
+                $sought[$key] = $kind === 'word' ? [true, self::phrase($words)] : [false, "\n$words\n"];
+            } elseif (!array_any($sources, static fn(string $one): bool => self::isOfSource($name, $one))) {
+                $idle[$key] = $rule;
+            }
+        }
+        foreach ($videos as $video) {
+            if ($sought === []) {
+                break;
+            }
+            /** @var list<string> $titles */
+            $titles = [$video['title'], ...array_values((array) json_decode($video['titles'] ?? '[]', true))];
+            /** @var list<string> $tags */
+            $tags = json_decode($video['tags'] ?? '[]', true);
+            $names = array_map(static fn(string $tag): string => trim(self::comparable($tag)), $tags);
+            $title = implode("\n", array_map(self::comparable(...), $titles));
+            $name = "\n#{$video['channel']}\n" . implode("\n", $names) . "\n";
+            $sought = array_filter(
+                $sought,
+                static fn(array $one): bool => !str_contains($one[0] ? $title : $name, $one[1]),
+            );
+        }
+
+        return $idle + array_intersect_key($rules, $sought);
+    }
+
     /** A text with a space around each word, as words are compared. */
     public static function comparable(string $text): string
     {
@@ -172,8 +214,7 @@ final class Rules
         $key = "$region#{$rule['name']}";
         if ($kind === 'word') {
             $words = trim(self::comparable($rule['name']));
-            $edge = static fn(string $at): string => preg_match("/$at/u", $words) === 1 ? '' : ' ';
-            $text = $edge('^[' . self::SPACELESS . ']') . $words . $edge('[' . self::SPACELESS . ']\p{M}*$');
+            $text = self::phrase($words);
             if ($text !== " $words " || str_contains($words, ' ')) {
                 $first = str_starts_with($text, ' ') ? explode(' ', $words)[0] : '';
                 $known = $this->phrases["$region#$first"][$text] ?? $ruling;
@@ -193,6 +234,14 @@ final class Rules
         $this->named[$kind][$key] = $ruling->factor < $known->factor ? $ruling : $known;
     }
 
+    /** What a comparable title has with these words in a row: whole ones, but in scripts without spaces. */
+    private static function phrase(string $words): string
+    {
+        $edge = static fn(string $at): string => preg_match("/$at/u", $words) === 1 ? '' : ' ';
+
+        return $edge('^[' . self::SPACELESS . ']') . $words . $edge('[' . self::SPACELESS . ']\p{M}*$');
+    }
+
     /** @param Review $review that began after those that were added */
     private function addReview(array $review): void
     {
@@ -206,8 +255,21 @@ final class Rules
         }
     }
 
-    /** A rule may name all sources of a kind or host: peertube, peertube:tube.example, peertube:https://tube.example. */
     private function ofSource(string $name, string $region): ?Ruling
+    {
+        $found = null;
+        foreach ($this->named['source'] as $key => $ruling) {
+            [$of, $rule] = explode('#', $key, 2);
+            if ($of === $region && self::isOfSource($rule, $name)) {
+                $found = Ruling::stricter($found, $ruling);
+            }
+        }
+
+        return $found;
+    }
+
+    /** A rule may name all sources of a kind or host: peertube, peertube:tube.example, peertube:https://tube.example. */
+    private static function isOfSource(string $rule, string $name): bool
     {
         // Of a file's address only the host is stored.
         $place = static fn(string $of): string => (string) preg_replace(
@@ -215,16 +277,9 @@ final class Rules
             '$1',
             $of,
         );
-        $found = null;
-        foreach ($this->named['source'] as $key => $ruling) {
-            [$of, $rule] = explode('#', $key, 2);
-            $named = preg_quote($place($rule), '/');
-            if ($of === $region && preg_match("/^$named(?:[:\/#]|$)/D", $place($name)) === 1) {
-                $found = Ruling::stricter($found, $ruling);
-            }
-        }
+        $named = preg_quote($place($rule), '/');
 
-        return $found;
+        return preg_match("/^$named(?:[:\/#]|$)/D", $place($name)) === 1;
     }
 
     /**

@@ -671,8 +671,49 @@ final class EditorialTest extends TestCase
             $told('remove', '--channel', 'One'),
         );
         self::assertSame('No stored video is video z: it need not wait when it comes.', $told('allow', 'z'));
-        self::assertSame(['', ''], [$told(...$rule, ...['One & Co']), $told('allow', 'a')]);
+        array_pop($rule);
+        $this->ingest([
+            ['id' => 'h', 'views' => 30, 'tags' => ['Élan'], 'titles' => ['ja' => '本日無料です']],
+        ]);
+        foreach (
+            [
+                'word' => [['nowhere', 'itle', 'Élan', 'ـ'], ['title', 'A Title', '無料'], 'has the'],
+                'tag' => [['elan vital', 'lan'], ['elan'], 'has the'],
+                'source' => [['youtube'], ['by hand'], 'is of'],
+            ]
+            as $kind => [$unknown, $known, $verb]
+        ) {
+            foreach ([...$unknown, ...$known] as $name) {
+                $notice = "No stored video $verb $kind \"$name\": the rule counts when it comes.";
+                $isTold = in_array($name, $unknown, true);
+                self::assertSame($isTold ? $notice : '', $told(...$rule, ...["--$kind", $name]), $name);
+                $isListed = str_contains(
+                    $this->installation->run(['editorial'])->output,
+                    "for $kind $name, until 2999-01-01T00:00:00Z: spam — nothing is of it now\n",
+                );
+                self::assertSame($isTold, $isListed, $name);
+                $this->installation->run(['rule', "--$kind", $name, '--end']);
+            }
+        }
+        $hold = [
+            'hold',
+            '--region',
+            'GB',
+            '--hours',
+            '1',
+            '--after',
+            'enter',
+            '--reason',
+            'law',
+            '--category',
+        ];
+        self::assertSame(
+            'No stored video is of category "Musik": it waits when it comes.',
+            $told(...$hold, ...['Musik']),
+        );
+        self::assertSame(['', ''], [$told(...$rule, ...['--channel', 'One & Co']), $told('allow', 'a')]);
         $this->ingest([['id' => 'g', 'views' => 300, 'category' => 'Music']]);
+        self::assertSame('', $told(...$hold, ...['Music']));
         $reviews = array_map(
             static fn(?string $category): array => [
                 ...[...$review, 'reason' => $category ?? 'all'],
@@ -687,6 +728,38 @@ final class EditorialTest extends TestCase
                 'review   GB Musik, of what came after 2020-01-01T00:00:00Z; after 1 h it enters: Musik — no video has this category',
             $this->installation->run(['editorial'])->output,
         );
+    }
+
+    #[Test]
+    public function what_others_wrote_commands_no_terminal(): void
+    {
+        $escape = "\u{1b}[2J\nremoved  video z\u{9b}\u{202e}";
+        file_put_contents($this->file, json_encode(['removals' => [['video' => 'a', 'reason' => $escape]]]));
+        $this->list();
+        $shown = 'u001b[2J\\u000aremoved  video z\\u009b\\u202e';
+        self::assertStringContainsString(
+            "removed  video a: \\$shown\n",
+            $this->installation->run(['editorial'])->output,
+        );
+        file_put_contents($this->file, json_encode([$escape => 1]));
+        $wrong = $this->installation->run(['editorial'])->output;
+        self::assertSame(0, preg_match('/[\x00-\x09\x0b-\x1f]|\xc2[\x80-\x9f]/', $wrong));
+        self::assertStringContainsString("\\u001b[2J\n", $wrong);
+        self::assertStringContainsString(
+            'lists: \u001b[2J',
+            $this->installation->run(['explain', 'GB', 'a'])->output,
+        );
+    }
+
+    #[Test]
+    public function of_a_first_file_that_is_wrong_nothing_is_said_to_stay_in_force(): void
+    {
+        $told = fn(string $file): string => file_put_contents($this->file, $file) > 0
+            ? $this->installation->run(['rank'])->message('editorial_refused')
+            : '';
+        self::assertStringEndsWith("\nNo file is in force.", $told('{'));
+        self::assertSame('', $told('{}'));
+        self::assertStringEndsWith("\nThe last file that could be read stays in force.", $told('{'));
     }
 
     #[Test]
