@@ -489,7 +489,7 @@ function shareView(shell: Shell): ViewElement {
     "div",
     { id: "shared" },
     field(title, url),
-    h("p", {}, device?.canShare ? button("share", messages.share) : h("a", { href: mail }, "E-mail")),
+    h("p", {}, device?.canShare ? button("share", messages.share) : h("a", { href: mail }, messages.email)),
     field("HTML", toHtml(h("iframe", { src, title, width: "100%", height: frameSizes[0] }))),
   );
 }
