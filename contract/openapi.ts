@@ -329,9 +329,13 @@ const listPaths: ZodOpenApiPathsObject = {
 };
 
 const described = queries.trending.def.shape;
+const { window, category, audience, live, duration } = described;
+for (const [id, schema] of Object.entries({ window, category, audience, live, duration })) {
+  z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), param: { id } }); // described once, for all paths
+}
 const requestParams = {
   path: z.object({ region: z.enum(regionCodes).meta({ examples: ["GB"] }) }),
-  query: z.object({ window: described.window, category: described.category }),
+  query: z.object({ window, category, audience, live, duration }),
   header: conditions,
 };
 
@@ -344,6 +348,9 @@ const JsonFeed = z
       region: true,
       window: true,
       category: true,
+      audience: true,
+      live: true,
+      duration: true,
       generation: true,
       generated_at: true,
       score_unit: true,

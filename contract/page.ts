@@ -56,11 +56,12 @@ export const feedTypes = { json: "application/feed+json", atom: "application/ato
 export type FeedForm = keyof typeof feedTypes;
 
 /** A feed: of a list's first ranks, in one form. */
-type Feed = { region: string; form: FeedForm; window: string; category?: string | undefined };
+type Feed = Omit<PageQuery, "lang" | "cursor"> & { form: FeedForm };
 
 /** The one URL of a feed: defaults left out. It is a cache key. */
-export function feedUrl({ region, form, window, category }: Feed): string {
-  const [, search = ""] = /[A-Z]+&(.+)$/.exec(pageUrl({ region, window, category })) ?? [];
+export function feedUrl({ region, form, window, category, audience, live, duration }: Feed): string {
+  const url = pageUrl({ region, window, category, audience, live, duration });
+  const [, search = ""] = /[A-Z]+&(.+)$/.exec(url) ?? [];
   return `/feeds/${region}.${form}${search === "" ? "" : `?${search}`}`;
 }
 

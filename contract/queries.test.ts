@@ -218,6 +218,9 @@ test.each([
   ["/feeds/PL.atom", "", "/feeds/PL.atom"],
   ["/feeds/pl.json", "?window=day", "/feeds/PL.json"],
   ["/feeds/DE.json", "?category=Kids'+TV&window=now", "/feeds/DE.json?window=now&category=Kids%27%20TV"],
+  ["/feeds/de.atom", "?duration=short&window=now", "/feeds/DE.atom?window=now&duration=short"],
+  ["/feeds/DE.json", "?audience=kids", "/feeds/DE.json?audience=kids"],
+  ["/feeds/DE.json", "?live=now", "/feeds/DE.json?live=now"],
 ])("the feed %s%s is %s", (path, search, url) => {
   expect(canonicalFeed(path, search)).toBe(url);
   const [again = "", query = ""] = url.split("?");
@@ -242,6 +245,8 @@ test.each([
   "?fields=chart",
   "?window=hour",
   "?window=now&window=now",
+  "?language=de",
+  "?live=now&duration=long",
 ])("a feed of %p is refused, with what is allowed", (search) => {
   const parsed = parseFeedQuery({ region: "PL", form: "json" }, search);
   expect(parsed.invalid?.[0]?.detail).toStartWith("expected");

@@ -314,9 +314,9 @@ type ParsedFeedQuery =
   | { query: FeedQuery; invalid: null }
   | { query: null; invalid: [InvalidParameter, ...InvalidParameter[]] };
 
-/** Reads the query string of a feed, as strictly as that of a list: it selects a window and a category. */
+/** Reads the query string of a feed, as strictly as that of a list: it selects a window, and a category or kind. */
 export function parseFeedQuery({ region, form }: FeedAddress, search: string): ParsedFeedQuery {
-  const parsed = parseOnly(search, ["window", "category"]);
+  const parsed = parseOnly(search, ["window", "category", "audience", "live", "duration"]);
   if (parsed.query === null) return parsed;
   return { query: { ...parsed.query, region, form, limit: listLengths.largestPage }, invalid: null };
 }

@@ -174,6 +174,7 @@ const someTargets = [
   "/?region=GB&cursor=2-120",
   "/?region=PL&window=now&category=Kids%27%20TV&cursor=2-48",
   "/feeds/PL.atom?window=now&category=Kids%27%20TV",
+  "/feeds/PL.json?window=now&duration=long",
   "/api/export/GB.ndjson",
   "/api/export/PL.ndjson?window=now",
   "/api/videos/video1",

@@ -129,9 +129,24 @@ test("a page links to those of its region, and is of one, in a frame, too", asyn
   expect(page).toContain('href="/?region=GB&duration=short" data-pick="" aria-current="true"');
   expect(page).toMatch(/<trendvault-list region="GB" window="day" duration="short"/);
   expect(page).toContain('href="/?region=GB&duration=short&cursor=1-24"');
-  expect(page).not.toContain("/feeds/");
+  expect(page).toContain('<a href="/feeds/GB.json?duration=short"');
   expect(await html("/embed?region=GB&audience=kids")).toMatch(/<trendvault-list [^>]*audience="kids"/);
   expect((await opened.ask("/?region=GB&live=now")).status).toBe(400);
+});
+
+test("a feed is of one, says so, and is as strict", async () => {
+  builder.publish(lists);
+  const opened = await origin();
+  const feed = await read(opened, "/feeds/GB.json?duration=short");
+  expect(feed.title).toStartWith("Trending: United Kingdom · Short videos · ");
+  expect(feed._trendvault).toMatchObject({ region: "GB", category: null, duration: "short" });
+  const { items } = await read(opened, "/api/trending?region=GB&duration=short&limit=50");
+  const videos = (all: { _trendvault: { video: string } }[]) =>
+    all.map(({ _trendvault }) => _trendvault.video);
+  expect(videos(feed.items)).toEqual(items.map(({ id }: { id: string }) => id));
+  const atom = await (await opened.ask("/feeds/GB.atom?audience=kids")).text();
+  expect(atom).toContain('<link rel="alternate" href="/?region=GB&amp;audience=kids"');
+  expect((await opened.ask("/feeds/GB.atom?live=now")).status).toBe(400);
 });
 
 test("a cursor goes on in the list of a language that has none any more", async () => {

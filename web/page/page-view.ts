@@ -494,9 +494,8 @@ function shareView(shell: Shell): ViewElement {
   );
 }
 
-/** The feeds of a page's list; one by kind has none. */
+/** The feeds of a page's list. */
 function feedsOf(query: PageQuery): { href: string; type: string; name: string }[] {
-  if (kindOf(query) !== null) return [];
   return [
     { href: feedUrl({ ...query, form: "atom" }), type: "application/atom+xml", name: "Atom" },
     { href: feedUrl({ ...query, form: "json" }), type: "application/feed+json", name: "JSON" },

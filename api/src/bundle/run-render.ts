@@ -7,7 +7,7 @@ import {
   BundleIndexWriter,
   encodeDocuments,
 } from "@trendvault/contract/bundle-file";
-import { kindOf, type ListChoice, listLengths, listName, windows } from "@trendvault/contract/lists";
+import { type ListChoice, listLengths, listName, windows } from "@trendvault/contract/lists";
 import {
   allPageLanguages,
   type FeedForm,
@@ -513,9 +513,8 @@ function* listDocuments(renderer: DocumentRenderer, list: List): Related {
         renderer,
         fieldSets.map((fields) => trendingUrl({ ...query, fields })),
       );
-      if (list.language === undefined && limit === listLengths.defaultPage)
-        yield* documents(renderer, pagesOf(query));
-      else if (kindOf(list) === null) yield* documents(renderer, feedsOf(query));
+      const made = limit === listLengths.defaultPage ? pagesOf : feedsOf;
+      if (list.language === undefined) yield* documents(renderer, made(query));
       cursor = cursorOf(page);
       isLast = cursor === undefined;
     }

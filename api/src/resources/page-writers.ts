@@ -137,12 +137,16 @@ function nameId(name: string): string {
 /** JSON Feed 1.1. What is not in its vocabulary is in `_trendvault`, as it asks. */
 function jsonFeed(list: TrendingPage, feed: Feed) {
   const { region, window, category, generation, generated_at, score_unit } = list;
+  const { audience, live, duration } = list; // each only of a list by it
   return {
     version: "https://jsonfeed.org/version/1.1",
     title: feed.title,
     language: feed.language,
     ...(feed.site !== undefined && { authors: [{ name: feed.site.name }], icon: feed.site.logo }),
-    _trendvault: { region, window, category, generation, generated_at, score_unit },
+    _trendvault: {
+      ...{ region, window, category, audience, live, duration },
+      ...{ generation, generated_at, score_unit },
+    },
     items: feed.entries.map(({ id, title, summary, item }) => ({
       id,
       ...(item.url !== null && { url: item.url }),
