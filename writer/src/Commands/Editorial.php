@@ -88,6 +88,7 @@ final class Editorial extends WriterCommand
                     default => '',
                 };
         }
+        $categories = $context->settings->regionTable()->categories;
         foreach ($editorial->reviews as $review) {
             $category = $review['category'];
             $lines[] =
@@ -101,7 +102,8 @@ final class Editorial extends WriterCommand
                 self::why($review['reason'], $review['by']) .
                 match (true) {
                     ($review['until'] ?? PHP_INT_MAX) <= $now => ' — over',
-                    $category !== null && !$store->hasCategory($category) => ' — no video has this category',
+                    $category !== null && !$store->hasCategory($category, $categories)
+                        => ' — no video has this category',
                     default => '',
                 };
         }

@@ -300,7 +300,14 @@ final class Hold extends WriterCommand
             if (!$step->change('reviews', $isMeant, $isEnd ? null : $entry($step))) {
                 throw WriterException::usage("Nothing to end: there is no review of $of.");
             }
-            if (!$isEnd && $category !== null && !new EditorialStore($database)->hasCategory($category)) {
+            if (
+                !$isEnd &&
+                $category !== null &&
+                !new EditorialStore($database)->hasCategory(
+                    $category,
+                    $context->settings->regionTable()->categories,
+                )
+            ) {
                 $context->log->warning(
                     "No stored video is of category \"$category\": it waits when it comes.",
                     [
@@ -440,7 +447,11 @@ final readonly class RankStep
                 ? new ChannelLimit()
                 : new ChannelLimit((int) $limit['videos'], (int) $limit['within_ranks']),
             $editorial->pinsAt($now),
-            new EditorialStore($this->database)->rulesAt($now, $editorial),
+            new EditorialStore($this->database)->rulesAt(
+                $now,
+                $editorial,
+                $this->context->settings->regionTable()->categories,
+            ),
         );
     }
 

@@ -119,10 +119,11 @@ final readonly class Editorial
 
     /**
      * @param array<int, string> $sources names by id
+     * @param array<string> $categories what sources call a category otherwise: its name, by that
      * @param int $now UTC seconds
      * @return ?Rules null where there are none
      */
-    public function rulesAt(int $now, array $sources): ?Rules
+    public function rulesAt(int $now, array $sources, array $categories = []): ?Rules
     {
         $rules = array_values(
             array_filter($this->rules, static fn(array $rule): bool => $rule['until'] > $now),
@@ -137,7 +138,7 @@ final readonly class Editorial
 
         return $rules === [] && $reviews === []
             ? null
-            : new Rules($rules, $reviews, $this->allowed, $this->pinsAt($now), $sources);
+            : new Rules($rules, $reviews, $this->allowed, $this->pinsAt($now), $sources, $categories);
     }
 
     /** @return Rule */

@@ -213,13 +213,17 @@ final readonly class EditorialStore
         };
     }
 
-    /** What of the file decides on scores now; null where nothing does. */
-    public function rulesAt(int $now, ?Editorial $editorial = null): ?Rules
+    /**
+     * What of the file decides on scores now; null where nothing does.
+     *
+     * @param array<string> $categories see Editorial::rulesAt()
+     */
+    public function rulesAt(int $now, Editorial $editorial, array $categories): ?Rules
     {
         /** @var list<array{id: int, name: string}> $sources */
         $sources = $this->database->rows('SELECT id, name FROM sources');
 
-        return ($editorial ?? $this->inForce())->rulesAt($now, array_column($sources, 'name', 'id'));
+        return $editorial->rulesAt($now, array_column($sources, 'name', 'id'), $categories);
     }
 
     /**
@@ -238,10 +242,16 @@ final readonly class EditorialStore
         return Rules::idle($rules, $videos, $this->database->texts('SELECT name FROM sources'));
     }
 
-    /** Whether a stored video has a category. */
-    public function hasCategory(string $category): bool
+    /**
+     * Whether a stored video has a category.
+     *
+     * @param array<string> $categories see Editorial::rulesAt()
+     */
+    public function hasCategory(string $category, array $categories): bool
     {
-        return $this->database->value('SELECT 1 FROM videos WHERE category = ? LIMIT 1', [$category]) !==
+        $names = [$category, $categories[$category] ?? $category];
+
+        return $this->database->value('SELECT 1 FROM videos WHERE category IN (?, ?) LIMIT 1', $names) !==
             null;
     }
 

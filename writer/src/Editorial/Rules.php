@@ -76,9 +76,16 @@ final class Rules
      * @param list<array{RemovalKind, string, ...}> $allowed
      * @param list<Pin> $pins what is pinned in a region does not wait there
      * @param array<int, string> $sources names by id
+     * @param array<string> $categories what sources call a category otherwise: its name, by that
      */
-    public function __construct(array $rules, array $reviews, array $allowed, array $pins, array $sources)
-    {
+    public function __construct(
+        array $rules,
+        array $reviews,
+        array $allowed,
+        array $pins,
+        array $sources,
+        private readonly array $categories = [],
+    ) {
         foreach ($rules as $rule) {
             $this->addRule($rule);
         }
@@ -245,7 +252,9 @@ final class Rules
     /** @param Review $review that began after those that were added */
     private function addReview(array $review): void
     {
-        $of = $review['region'] . ($review['category'] === null ? '' : "#{$review['category']}");
+        $category = $review['category'];
+        $of =
+            $review['region'] . ($category === null ? '' : '#' . ($this->categories[$category] ?? $category));
         $until = $review['until'] ?? PHP_INT_MAX;
         $longest = $this->reviews[$of][$until][0] ?? ['since' => 0, 'enter' => 0, 'stayOut' => 0];
         $then = $review['enters'] ? 'enter' : 'stayOut';
@@ -321,7 +330,9 @@ final class Rules
     private function waiting(array $video, string $region, int $knownSince, int $now): ?Ruling
     {
         [$waitsUntil, $staysOutUntil] = [0, 0];
-        foreach ([$region, "$region#{$video['category']}"] as $of) {
+        // Until its next line, a video may have a name that was joined since.
+        $category = $this->categories[$video['category'] ?? ''] ?? $video['category'];
+        foreach ([$region, "$region#$category"] as $of) {
             foreach ($this->reviews[$of] ?? [] as $until => $reviews) {
                 $longest = array_find($reviews, static fn(array $one): bool => $one['since'] < $knownSince);
                 if ($longest === null) {

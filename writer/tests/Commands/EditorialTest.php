@@ -992,6 +992,48 @@ final class EditorialTest extends TestCase
     }
 
     #[Test]
+    public function a_review_of_a_joined_category_holds_it_under_each_of_its_names(): void
+    {
+        $this->ingest([['id' => 'g', 'views' => 300, 'category' => 'Musik']]);
+        $regions = "{$this->installation->folder->path}/regions.json";
+        $this->installation->environment['REGIONS_FILE'] = $regions;
+        $categories = ['Music' => ['also' => ['Musik', 'Musique']]];
+        file_put_contents(
+            $regions,
+            json_encode(['site' => ['name' => 'A site', 'categories' => $categories]]),
+        );
+        $this->ingest([['id' => 'h', 'views' => 200, 'category' => 'Musique']]);
+        $hold = [
+            'hold',
+            '--region',
+            'GB',
+            '--since',
+            '2020-01-01T00:00:00Z',
+            '--hours',
+            '9',
+            '--after',
+            'enter',
+        ];
+        foreach (['Music', 'Musik', 'Tonkunst'] as $category) {
+            self::assertSame(
+                ExitCode::Ok,
+                $this->writer(...$hold, ...['--reason', 'law', '--category', $category]),
+            );
+            $isOne = $category !== 'Tonkunst';
+            self::assertSame(
+                $isOne ? [] : ['g', 'h'],
+                array_values(array_intersect($this->list(), ['g', 'h'])),
+            );
+            self::assertSame(
+                $isOne ? 0 : 1,
+                substr_count($this->installation->run(['editorial'])->output, 'no video has this category'),
+                $category,
+            );
+            $this->writer('hold', '--region', 'GB', '--category', $category, '--end');
+        }
+    }
+
+    #[Test]
     public function at_a_reviews_end_nothing_waits_any_more(): void
     {
         $review = ['region' => 'GB', 'since' => '2020-01-01T00:00:00Z', 'hours' => 9, 'after' => 'stay-out'];
