@@ -17,6 +17,8 @@ final class ClosedLoop
 
     /** @var list<SimulatedVideo> alive, by age, oldest first */
     private array $videos = [];
+    /** Births, appeal and what is viewed elsewhere: whatever visitors do, a seed is the same world. */
+    private readonly Draws $worldDraws;
     private readonly Draws $draws;
     private readonly float $elsewherePerChance;
     private int $born = 0;
@@ -33,9 +35,10 @@ final class ClosedLoop
 
     public function __construct(private readonly World $world, private readonly Ranker $ranker, int $seed)
     {
-        $this->draws = new Draws($seed);
+        $this->worldDraws = new Draws($seed);
+        $this->draws = new Draws($seed, 1);
         $this->cells = new SenderCells();
-        $this->cellDraws = new Draws(-$seed - 1);
+        $this->cellDraws = new Draws($seed, 2);
         $this->stepHours = $world->listMinutes / 60;
         $this->nextBirth = $world->oldVideos === null ? -($world->lifeHours ?? $world->oldHours) : 0.0;
         $this->bearOld();
@@ -74,11 +77,11 @@ final class ClosedLoop
     {
         $ages = [];
         for ($number = 0; $number < ($this->world->oldVideos ?? 0); $number++) {
-            $ages[] = $this->world->oldHours * $this->draws->share();
+            $ages[] = $this->world->oldHours * $this->worldDraws->share();
         }
         rsort($ages);
         foreach ($ages as $age) {
-            $this->videos[] = SimulatedVideo::draw($this->world, $this->draws, $this->born++, -$age);
+            $this->videos[] = SimulatedVideo::draw($this->world, $this->worldDraws, $this->born++, -$age);
         }
     }
 
@@ -87,7 +90,7 @@ final class ClosedLoop
         for (; $this->nextBirth <= $hour; $this->nextBirth += 1 / $this->world->birthsPerHour) {
             $this->videos[] = SimulatedVideo::draw(
                 $this->world,
-                $this->draws,
+                $this->worldDraws,
                 $this->born++,
                 $this->nextBirth,
             );
@@ -115,7 +118,7 @@ final class ClosedLoop
     {
         if ($this->elsewherePerChance > 0.0) {
             $mean = $this->elsewherePerChance * $hours * $video->elsewhere($this->world, $hour);
-            $video->elsewhereViews += $this->draws->count($mean);
+            $video->elsewhereViews += $this->worldDraws->count($mean);
         }
     }
 

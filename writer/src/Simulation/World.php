@@ -231,14 +231,18 @@ final class SimulatedVideo
     }
 }
 
-/** Random numbers of a seed. */
+/** Random numbers of a seed, in streams that do not overlap. */
 final readonly class Draws
 {
     private Randomizer $randomizer;
 
-    public function __construct(int $seed)
+    public function __construct(int $seed, int $stream = 0)
     {
-        $this->randomizer = new Randomizer(new Xoshiro256StarStar($seed));
+        $engine = new Xoshiro256StarStar($seed);
+        for (; $stream > 0; $stream--) {
+            $engine->jump();
+        }
+        $this->randomizer = new Randomizer($engine);
     }
 
     public function share(): float

@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Simulation;
 
+use Override;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Ranking\Traffic;
 use TrendVault\Writer\Simulation\ClosedLoop;
 use TrendVault\Writer\Simulation\OurRanker;
 use TrendVault\Writer\Simulation\Ranker;
@@ -48,6 +50,39 @@ final class ClosedLoopTest extends TestCase
         $ranker = new OurRanker(self::EXPLORE_SHARE);
 
         self::assertEquals(self::simulate($world, $ranker), self::simulate($world, $ranker));
+    }
+
+    #[Test]
+    public function an_attack_leaves_births_and_views_elsewhere_as_they_are(): void
+    {
+        $world = new World()->with([
+            ...self::SMALL,
+            'days' => 0.3,
+            'elsewhere_share' => 0.5,
+            'attack_from_hour' => 1,
+        ]);
+        $last = static function (World $world): array {
+            $ranker = new class implements Ranker {
+                /** @var array<string, array{float, int}> */
+                public array $videos = [];
+
+                #[Override]
+                public function ranked(array $videos, Traffic $traffic, int $now): array
+                {
+                    foreach ($videos as $video) {
+                        $chance = $video->chance(new World(), $video->bornAt);
+                        $this->videos[$video->id] = [$chance, $video->elsewhereViews];
+                    }
+
+                    return $videos;
+                }
+            };
+            self::simulate($world, $ranker);
+
+            return $ranker->videos;
+        };
+
+        self::assertSame($last($world), $last($world->with(['attack_share' => 0.5])));
     }
 
     #[Test]
