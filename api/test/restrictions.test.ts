@@ -94,6 +94,24 @@ test(`a video is in nothing before its time, after it, and while it is held back
   }
 });
 
+test("where a clock was set back, what had ended before the newest generation is not shown again", async () => {
+  const ends = new Map(ids.map((id) => [id, random.pick([null, now - 1 - random.below(50_000), now + 100])]));
+  for (const [id, end] of ends)
+    builder.database.run("UPDATE videos SET available_until = ? WHERE id = ?", [end, id]);
+  const publishedAt = now;
+  origin = await openTestOrigin(builder.path);
+  await pass(-86_400);
+  builder.publish([{ region: "GB", videos: listed }], publishedAt);
+  await until(() => {
+    origin.pass(0);
+    return origin.cache.snapshot?.generation.id === 3;
+  });
+  const text = await (await origin.ask("/api/trending?region=GB&limit=50")).text();
+  const isOver = (id: string) => (ends.get(id) ?? Infinity) <= publishedAt;
+  expect(ids.filter((id) => !text.includes(id))).toEqual(ids.filter(isOver));
+  for (const id of ids) expect((await origin.ask(`/api/videos/${id}`)).status).toBe(isOver(id) ? 404 : 200);
+});
+
 /** Seconds from `max-age` on, stale ones included. */
 function longestUse(field: string | null): number {
   const seconds = (name: string) => Number(new RegExp(`${name}=(\\d+)`).exec(field ?? "")?.[1] ?? 0);

@@ -51,7 +51,7 @@ export class FailureLog {
     loop.metrics.set("failing", { store: loop.store }, 0);
   }
 
-  note(failure: FollowFailure | null, now = Date.now()): void {
+  note(failure: FollowFailure | null, now = performance.now()): void {
     const { store, log, metrics } = this.#loop;
     metrics.set("failing", { store }, failure === null ? 0 : 1);
     if (failure === null) {

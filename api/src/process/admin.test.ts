@@ -62,6 +62,19 @@ describe("/readyz", () => {
     expect(await response.json()).toMatchObject(body);
   });
 
+  test("a clock that is behind what was published is a reason", async () => {
+    for (const [ahead, reasons] of [
+      [30, []],
+      [86_400, ["The clock of this machine is 86400 s before the newest generation: set it"]],
+    ] as const) {
+      setSystemTime(new Date(1_800_000_000_000));
+      const generation = generationMark(7, 1_800_000_000 + ahead);
+      const response = routes({ reports: [report({ generation })] })["/readyz"]();
+      setSystemTime();
+      expect(await response.json()).toMatchObject({ status: ahead === 30 ? "ok" : "degraded", reasons });
+    }
+  });
+
   test("what no worker says of itself is a reason, too", async () => {
     const response = routes({ reports: [report()], reasons: ["Worker 5 does not report"] })["/readyz"]();
     expect(await response.json()).toMatchObject({

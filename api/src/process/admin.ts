@@ -1,4 +1,5 @@
 import type { Aggregator, PrometheusContentType, Registry as RegistryOf } from "@prometheus-io/client";
+import { clockSkewSeconds } from "@trendvault/contract/lists";
 import { type CounterValues, latencyBounds } from "../serving/counters.ts";
 import type { WorkerReport } from "./messages.ts";
 
@@ -38,11 +39,21 @@ function readiness(workers: Pick<WorkerStatistics, "reports" | "reasons">): Resp
   );
 }
 
-/** Why something else is served than the newest generation, whole, by all workers. */
+/** Why something else is served than the newest generation, whole, by all workers, or with a wrong time. */
 function findReasons({ reports, reasons: others }: Pick<WorkerStatistics, "reports" | "reasons">): string[] {
-  const reasons = [...new Set([...reports.flatMap(({ degradedReason }) => degradedReason ?? []), ...others])];
+  const ofWorkers = reports.flatMap(({ degradedReason }) => degradedReason ?? []);
+  const reasons = [...new Set([...ofWorkers, ...others, ...findClockReasons(reports)])];
   const isReady = reports.some(({ generation }) => generation !== null);
   return isReady || reasons.length > 0 ? reasons : ["No worker has a published generation yet"];
+}
+
+/** The other way round a wrong clock looks like a writer that stands still. */
+function findClockReasons(reports: readonly WorkerReport[]): string[] {
+  const seconds =
+    Math.max(...reports.map(({ generation }) => generation?.publishedAt ?? 0)) - Date.now() / 1000;
+  return seconds > clockSkewSeconds
+    ? [`The clock of this machine is ${Math.ceil(seconds)} s before the newest generation: set it`]
+    : [];
 }
 
 async function metrics(workers: WorkerStatistics): Promise<Response> {

@@ -170,10 +170,11 @@ export class RepresentationFactory {
     return new SignedRefusal(new Response(body.bytes, { status, headers }));
   }
 
-  /** The same representation, signed again when its signature is more than five minutes old. */
+  /** The same representation, signed again when its signature is not of the last five minutes. */
   *renew(representation: Representation): SignedBuild<Representation> {
     const signedAt = this.#now();
-    if (signedAt - representation.signedAt < signatureSeconds) return representation;
+    const age = signedAt - representation.signedAt; // below 0 where the clock was set back: an edge takes none of the future
+    if (age >= 0 && age < signatureSeconds) return representation;
     const ok = representation.ok.clone() as Response;
     const notModified = representation.notModified.clone() as Response;
     for (const [name, value] of Object.entries(lifetimesUntil(representation.endsAt, signedAt)))
