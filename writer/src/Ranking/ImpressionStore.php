@@ -413,6 +413,27 @@ final class Audience
         return $expected;
     }
 
+    /**
+     * Of the impressions that all lists get, those of one.
+     *
+     * @param int $now UTC seconds
+     * @return array<int, float> from 0 to 1, by rank group; none where nobody looked at the list
+     */
+    public function parts(Window $window, string $name, int $now): array
+    {
+        $parts = [];
+        foreach ($this->lists["$window->value $name"] ?? [] as $group => [$impressions, $at]) {
+            $all = 0.0;
+            foreach ($this->lists as $groups) {
+                [$some, $last] = $groups[$group] ?? [0.0, $now];
+                $all += ClickCounts::kept($now - $last) * $some;
+            }
+            $parts[$group] = $all > 0.0 ? (ClickCounts::kept($now - $at) * $impressions) / $all : 0.0;
+        }
+
+        return $parts;
+    }
+
     /** How many lists are served in the window ahead, if each hour of the day is as it was. */
     private function listsAhead(Window $window, int $now): ?float
     {

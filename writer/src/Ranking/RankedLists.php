@@ -42,14 +42,12 @@ final class RankedLists
     private array $removedVideos = [];
     /** @var array<string, float> how much impressions weigh, by region; not where they take no part */
     private array $weights = [];
-    /** @var array<string, Audience> by region */
+    /** @var array<string, ?Audience> by region */
     private array $audiences = [];
     /** @var array<string, float> by region */
     private array $clicks = [];
     /** @var array<string, array<int, float>> of ranks, by region and rank group */
     private array $biases = [];
-    /** @var array<string, Trials> by region */
-    private array $trials = [];
     /** @var array<string, array<array{Candidate, list<float>}>> by region, see seenVideos() */
     private array $seen = [];
     /** @var array<string, list<Pin>> by list */
@@ -135,6 +133,7 @@ final class RankedLists
      * @param list<Contender> $contenders those with impressions, or counted elsewhere
      * @param float $exploreShare of the impressions, see Trials
      * @param iterable<Contender> $unknown those with neither, by id; only those that get into a list are kept in memory
+     * @param ?Audience $audience how each list is seen; without it none has expectedViews(), and each gets all impressions
      */
     public function offerAll(
         string $region,
@@ -142,6 +141,7 @@ final class RankedLists
         Traffic $traffic,
         float $exploreShare,
         iterable $unknown = [],
+        ?Audience $audience = null,
     ): void {
         $model = new ClickModel($contenders, $this->now, $traffic);
         if (array_any($contenders, static fn(Contender $contender): bool => $contender->counts !== [])) {
@@ -150,10 +150,22 @@ final class RankedLists
             $this->clicks[$region] = $model->clicks();
         }
         $share = $exploreShare * $model->weight();
-        if ($share > 0.0) {
-            $this->trials[$region] = new Trials($share, $traffic, $model->bias());
-        }
-        $lists = $this->listsOf($region);
+        $this->audiences[$region] = $audience;
+        $trialsOf = function (Window $window, string $name) use (
+            $share,
+            $traffic,
+            $model,
+            $audience,
+        ): ?Trials {
+            $parts = $audience?->parts($window, $name, $this->now);
+
+            return $parts === [] ? null : new Trials($share, $traffic, $model->bias(), $parts);
+        };
+        $lists = $this->lists[$region] = new TopLists(
+            $this->windows,
+            $this->channelLimit,
+            $share > 0.0 ? $trialsOf : null,
+        );
         $seen = $rates = [];
         foreach ($contenders as $index => $contender) {
             if ($contender->isRemoved) {
@@ -162,7 +174,7 @@ final class RankedLists
             $targets = $lists->targetsFor($contender->category, $contender->kinds);
             $rate = $model->rate($index);
             $this->keepPinned($region, $contender, $rate, $model);
-            self::offerTo($targets, $contender, $rate, $model, $share > 0.0);
+            self::offerTo($targets, $contender, $rate, $model);
             if ($contender->counts !== []) {
                 [$seen[$index], $rates[$index]] = [
                     self::score($model, $contender, $rate, Window::Day),
@@ -198,7 +210,7 @@ final class RankedLists
                 continue;
             }
             $rate = $model->rateOfUnknown($contender);
-            $closed = self::offerTo($targets, $contender, $rate, $model, $share > 0.0);
+            $closed = self::offerTo($targets, $contender, $rate, $model);
             if ($closed !== null && $contender->ruling === null && $rate->prior < ClickModel::LARGEST_RATE) {
                 $targets->unknownUntil[$closed] = $since;
             }
@@ -211,16 +223,15 @@ final class RankedLists
         Contender $contender,
         ClickRate $rate,
         ClickModel $model,
-        bool $isTried,
     ): ?string {
         // What is to count less is not put higher to learn of it, nor is that of which nothing can be learned.
-        $isTried = $isTried && $contender->ruling === null && !ListKinds::areForKids($contender->kinds);
+        $isTried = $contender->ruling === null && !ListKinds::areForKids($contender->kinds);
         $isAdmitted = false;
         $isClosed = true;
-        $upper = $isTried ? $rate->upper() : 0.0;
+        $upper = null;
         foreach ($targets->byWindow as [$window, $lists]) {
             $score = self::score($model, $contender, $rate, $window);
-            $candidate = $isTried ? self::candidate($contender, $score, $rate) : null;
+            $candidate = null;
             foreach ($lists as $list) {
                 if ($list->admits($score, $contender->videoId, $contender->channel)) {
                     $list->add($candidate ??= self::candidate($contender, $score, $rate));
@@ -228,8 +239,9 @@ final class RankedLists
                 } elseif ($isClosed) {
                     $isClosed = $list->isClosed($score, $contender->videoId);
                 }
-                if ($isTried && $candidate !== null && $list->addTrial($candidate, $upper)) {
-                    $isAdmitted = true;
+                if ($isTried && $list->trials !== null) {
+                    $candidate ??= self::candidate($contender, $score, $rate);
+                    $isAdmitted = $list->addTrial($candidate, $upper ??= $rate->upper()) || $isAdmitted;
                 }
             }
         }
@@ -284,12 +296,6 @@ final class RankedLists
         return $this->lists[$region] ??= new TopLists($this->windows, $this->channelLimit);
     }
 
-    /** How lists of a region are seen, for expectedViews(). */
-    public function setAudience(string $region, Audience $audience): void
-    {
-        $this->audiences[$region] = $audience;
-    }
-
     /**
      * The clicks that each place of a list is expected to bring in its window, with the video that stands there: impressions
      * ahead · bias of the rank · mean click-through rate. Null where that is not known: before LEAST_CLICKS, or before each
@@ -333,18 +339,13 @@ final class RankedLists
                     $region,
                     $window,
                     $name,
-                    $list->ranked($window, $this->trials[$region] ?? null),
+                    $list->ranked($window),
                     $size,
                     $this->placements($region, $window, $name),
                 );
             }
             $this->videoCounts[$region] = $lists->videoCount();
-            unset(
-                $this->lists[$region],
-                $this->later[$region],
-                $this->trials[$region],
-                $this->audiences[$region],
-            );
+            unset($this->lists[$region], $this->later[$region], $this->audiences[$region]);
         }
     }
 

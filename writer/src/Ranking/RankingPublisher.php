@@ -325,8 +325,8 @@ final class RankableVideos
             $this->impressions->traffic($region, $this->now),
             $exploreShare,
             unknown: $this->unknown($region, $contenders, $all),
+            audience: $this->impressions->audience($region),
         );
-        $this->lists->setAudience($region, $this->impressions->audience($region));
     }
 
     /**

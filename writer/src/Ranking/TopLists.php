@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ranking;
 
+use Closure;
 use Generator;
 use TrendVault\Writer\Observations\ObservationParser;
 
@@ -25,10 +26,14 @@ final class TopLists
     /** @var array<string, string> names of lists by kind with a space between, by what ListKinds::sql() gives */
     private array $names = [];
 
-    /** @param list<Window> $windows */
+    /**
+     * @param list<Window> $windows
+     * @param ?Closure(Window, string): ?Trials $trialsOf a list by its name; null where nobody looks at it
+     */
     public function __construct(
         private readonly array $windows,
         private readonly ChannelLimit $channelLimit,
+        private readonly ?Closure $trialsOf = null,
     ) {}
 
     /**
@@ -80,7 +85,7 @@ final class TopLists
     /** @param string $names of lists by kind, with a space between */
     private function addTargets(?string $category, string $names): ListTargets
     {
-        $sizes = [];
+        $sizes = [self::ALL_VIDEOS => self::MAX_RANKS];
         if ($category !== null) {
             $sizes[$category] = self::MAX_RANKS_OF_CATEGORY;
         }
@@ -90,9 +95,13 @@ final class TopLists
         $byWindow = [];
         foreach ($this->windows as $window) {
             $lists = &$this->lists[$window->value];
-            $targets = [($lists[self::ALL_VIDEOS] ??= new TopList(self::MAX_RANKS, $this->channelLimit))];
+            $targets = [];
             foreach ($sizes as $name => $size) {
-                $targets[] = $lists[$name] ??= new TopList($size, $this->channelLimit);
+                $targets[] = $lists[$name] ??= new TopList(
+                    $size,
+                    $this->channelLimit,
+                    $this->trialsOf === null ? null : ($this->trialsOf)($window, (string) $name),
+                );
             }
             $byWindow[] = [$window, $targets];
         }
@@ -135,13 +144,18 @@ final class TopList
     /** @var array<string, array{float, string}> of the last that a channel may have in the first ranks, by "#" and channel */
     private array $channelEnds = [];
     /** @var list<Candidate> those that may turn out best */
-    private array $trials = [];
+    private array $pool = [];
     /** @var list<float> what they may turn out to be */
-    private array $trialUppers = [];
+    private array $poolUppers = [];
     /** @var ?array{float, int, string} upper bound, time of publication and id of the last of them, when some were dropped */
-    private ?array $trialEnd = null;
+    private ?array $poolEnd = null;
 
-    public function __construct(public readonly int $size, private readonly ChannelLimit $channelLimit) {}
+    /** @param ?Trials $trials null where each place is earned */
+    public function __construct(
+        public readonly int $size,
+        private readonly ChannelLimit $channelLimit,
+        public readonly ?Trials $trials = null,
+    ) {}
 
     /** How many ranks it has at least. */
     public function length(): int
@@ -184,7 +198,7 @@ final class TopList
      */
     public function addTrial(Candidate $candidate, float $upper): bool
     {
-        $end = $this->trialEnd;
+        $end = $this->poolEnd;
         if (
             $end !== null &&
             ($upper <=> $end[0] ?:
@@ -193,29 +207,29 @@ final class TopList
         ) {
             return false;
         }
-        $this->trials[] = $candidate;
-        $this->trialUppers[] = $upper;
-        if (count($this->trials) >= 2 * self::TRIALS) {
-            $this->sortTrials();
-            $last = $this->trials[self::TRIALS - 1];
-            $this->trialEnd = [$this->trialUppers[self::TRIALS - 1], $last->publishedAt ?? 0, $last->videoId];
+        $this->pool[] = $candidate;
+        $this->poolUppers[] = $upper;
+        if (count($this->pool) >= 2 * self::TRIALS) {
+            $this->sortPool();
+            $last = $this->pool[self::TRIALS - 1];
+            $this->poolEnd = [$this->poolUppers[self::TRIALS - 1], $last->publishedAt ?? 0, $last->videoId];
         }
 
         return true;
     }
 
     /** @return array<int, Candidate> by rank, at most `size`; the keys are the places without a limit by channel, exact below `size` */
-    public function ranked(Window $window, ?Trials $trials = null): array
+    public function ranked(Window $window): array
     {
         $this->candidates = Candidate::sorted($this->candidates);
         $limited = $this->channelLimit->apply($this->candidates);
-        if ($trials !== null) {
-            $this->sortTrials();
-            $limited = $trials->placed(
+        if ($this->trials !== null) {
+            $this->sortPool();
+            $limited = $this->trials->placed(
                 $window,
                 $this->candidates,
                 $limited,
-                $this->trials,
+                $this->pool,
                 $this->channelLimit,
             );
         }
@@ -223,11 +237,11 @@ final class TopList
         return array_slice($limited, 0, $this->size, true);
     }
 
-    private function sortTrials(): void
+    private function sortPool(): void
     {
-        [$uppers, $trials] = [$this->trialUppers, $this->trials];
-        $ids = array_column($trials, 'videoId');
-        $ages = array_map(static fn(Candidate $one): int => $one->publishedAt ?? 0, $trials);
+        [$uppers, $pool] = [$this->poolUppers, $this->pool];
+        $ids = array_column($pool, 'videoId');
+        $ages = array_map(static fn(Candidate $one): int => $one->publishedAt ?? 0, $pool);
         array_multisort(
             $uppers,
             SORT_DESC,
@@ -238,11 +252,11 @@ final class TopList
             $ids,
             SORT_ASC,
             SORT_STRING,
-            $trials,
+            $pool,
         );
         /** @var list<float> $uppers */
-        $this->trials = array_slice($trials, 0, self::TRIALS);
-        $this->trialUppers = array_slice($uppers, 0, self::TRIALS);
+        $this->pool = array_slice($pool, 0, self::TRIALS);
+        $this->poolUppers = array_slice($uppers, 0, self::TRIALS);
     }
 
     /**

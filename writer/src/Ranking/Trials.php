@@ -51,14 +51,21 @@ final class Trials
     private array $impressions = [];
 
     /**
+     * Of one list.
+     *
      * @param float $share of the impressions that may go to ranks which were not earned, from 0 to 1
      * @param array<int, float> $bias by rank group
+     * @param ?array<int, float> $parts of the region's impressions that the list gets, by rank group; null: each list gets all
      */
-    public function __construct(private readonly float $share, Traffic $traffic, array $bias)
-    {
+    public function __construct(
+        private readonly float $share,
+        Traffic $traffic,
+        array $bias,
+        ?array $parts = null,
+    ) {
         $last = count(RankGroup::FIRST_RANKS) - 1;
         foreach (RankGroup::FIRST_RANKS as $index => $first) {
-            $perHour = $traffic->perHour($first);
+            $perHour = $traffic->perHour($first) * ($parts === null ? 1.0 : $parts[$first] ?? 0.0);
             if ($perHour <= 0.0 || $index === $last) {
                 break;
             }

@@ -16,6 +16,7 @@ use TrendVault\Writer\Ranking\CountedImpressions;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\ImpressionStore;
 use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
@@ -270,7 +271,7 @@ final class LearningRankingTest extends TestCase
     private function see(string $region, string $id, int $rank, float $impressions, float $clicks): void
     {
         new ImpressionStore($this->database)->add([
-            new CountedImpressions(self::NOON, $region, $id, $rank, $impressions, $clicks),
+            new CountedImpressions(self::NOON, $region, $id, $rank, $impressions, $clicks, Window::Day),
         ]);
     }
 

@@ -12,6 +12,7 @@ use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Ranking\CountedImpressions;
 use TrendVault\Writer\Ranking\ImpressionStore;
 use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
@@ -247,7 +248,7 @@ final class ListKindsTest extends TestCase
     }
 
     #[Test]
-    public function where_impressions_are_counted_the_list_of_a_language_explores_within_its_share_too(): void
+    public function a_list_that_visitors_look_at_explores_within_its_share_and_no_other_does(): void
     {
         $this->observe(60, 'de');
         $this->observe(60, 'en');
@@ -260,9 +261,11 @@ final class ListKindsTest extends TestCase
                 $index + 1,
                 2000 / ($index + 1),
                 crc32($id) % ((int) (200 / ($index + 1)) + 1), // of which some get so little that the list tries others
+                Window::Day,
+                '#language:de',
             ),
-            array_keys(array_slice($this->ranks(''), 0, 48)),
-            array_slice($this->ranks(''), 0, 48),
+            array_keys(array_slice($this->ranks('#language:de'), 0, 48)),
+            array_slice($this->ranks('#language:de'), 0, 48),
         );
         new ImpressionStore($this->database)->add($impressions);
         foreach ([0.0, 0.25] as $share) {
@@ -274,6 +277,12 @@ final class ListKindsTest extends TestCase
                 'rank',
             );
             self::assertSame($share > 0, $explored !== []);
+            self::assertSame(
+                count($explored),
+                $this->database->value(
+                    'SELECT count(*) FROM explored_ranks WHERE generation = (SELECT max(id) FROM generations)',
+                ),
+            );
             $all = array_sum(array_map(static fn(int $rank): float => 1 / $rank, range(1, 48)));
             $part = array_sum(
                 array_map(static fn(int $rank): float => $rank > 48 ? 0.0 : 1 / $rank, $explored),

@@ -154,6 +154,10 @@ final class ManyVideosTest extends TestCase
                 VALUES (?, ?, 5000, $now - 86400, $now - 60)",
                 [$regions[0], $group],
             );
+            $database->run("INSERT INTO list_impressions VALUES (?, 'day', '', ?, 5000, $now - 60)", [
+                $regions[0],
+                $group,
+            ]);
         }
 
         return $database;
