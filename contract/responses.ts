@@ -434,6 +434,9 @@ const Explanation = z
       description:
         "Only where editors made one: what multiplies its scores, 0 for never, and why where that is public",
     }),
+    lifted: z.array(z.string()).min(1).optional().meta({
+      description: "Only where editors lifted some: fields of its sources' lines that do not restrict it",
+    }),
     visitors: z
       .strictObject({
         impressions: z.number().min(0).meta({ description: "In the lists; older ones count less" }),

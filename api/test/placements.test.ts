@@ -93,6 +93,21 @@ test.each([
   expect(other.rule).toBeUndefined();
 });
 
+test("an explanation says what editors lifted of the video's lines, as long as that is in force", async () => {
+  const lift = "INSERT INTO lifted VALUES ('clip-1', ?, ?)";
+  for (const [field, until] of [
+    ["mature", null],
+    ["available_until", start + 60],
+    ["countries", start],
+  ] as const)
+    builder.database.run(lift, [field, until]);
+  const explained = JSON.parse(await read(explanationUrl("clip-1", { region: "GB", window: "day" })));
+  expect(explained.lifted).toEqual(["available_until", "mature"]);
+  expect(explained.sentences).toContain("Editors lifted what its sources say: available_until, mature.");
+  const other = JSON.parse(await read(explanationUrl("clip-2", { region: "GB", window: "day" })));
+  expect(other.lifted).toBeUndefined();
+});
+
 test("page and feeds label a placed video, in the page's language", async () => {
   const page = await read("/?region=GB");
   const shown = page.slice(0, page.indexOf('id="list-data"'));

@@ -569,6 +569,8 @@ export type ExplanationRecord = {
   parts: Parts | null;
   /** What editors decided of its scores; with a time, that it waits for them. */
   rule: { factor: number; reason: string | null; review_until?: number } | null;
+  /** The fields of its lines that editors lifted. */
+  lifted: string[];
 };
 
 type PlaceRow = {
@@ -706,13 +708,13 @@ function readExplanation(
   const absence = place === null ? readAbsence(database, key, window) : null;
   const ranked = database.query<RankedRow, typeof key>(rankedSql).get(...key);
   const stored = readParts(generation, { id, region, window });
-  const rule = readRule(database, key);
+  const decided = { rule: readRule(database, key), lifted: readLifted(database, id, at) };
   if (ranked === null || stored === null) {
     const counts = database.query<CountsRow, [string, string]>(velocitySql).get(id, region);
     const parts = stored && readPartsOf(stored, absence?.look_weight ?? null).parts;
-    return { video, made, place, absence, rule, counts, parts: parts?.scores.length ? parts : null };
+    return { video, made, place, absence, ...decided, counts, parts: parts?.scores.length ? parts : null };
   }
-  return { video, made, place, absence, rule, ...describeParts(ranked, stored) };
+  return { video, made, place, absence, ...decided, ...describeParts(ranked, stored) };
 }
 
 function readRule(database: Database, key: [number, string, string]): ExplanationRecord["rule"] {
@@ -720,6 +722,13 @@ function readRule(database: Database, key: [number, string, string]): Explanatio
   const sql = `SELECT json_extract(rules, '$."' || ?3 || '"') AS rule FROM explanations WHERE generation = ?1 AND region = ?2`;
   const row = database.query<{ rule: string | null }, typeof key>(sql).get(...key);
   return row?.rule == null ? null : JSON.parse(row.rule);
+}
+
+function readLifted(database: Database, id: string, at: number): string[] {
+  if (!findColumn(database, "lifted", "field")()) return [];
+  const sql = "SELECT field FROM lifted WHERE video_id = ?1 AND ifnull(until > ?2, 1) ORDER BY field";
+  const rows = database.query<{ field: string }, [string, number]>(sql).all(id, at);
+  return rows.map(({ field }) => field);
 }
 
 // The order is that of the writer's ExplainedVideo.php.

@@ -63,6 +63,7 @@ function describe(
     forecast: describeForecast(record, window),
     channel_limit: { videos: made.max_per_channel, within_ranks: made.max_per_channel_ranks },
     ...describeRule(record),
+    ...(record.lifted.length === 0 ? {} : { lifted: record.lifted }),
     visitors: describeVisitors(record),
   };
   return { ...facts, sentences: explanationSentences(facts) } satisfies Explanation;
@@ -188,9 +189,13 @@ type Facts = Omit<Explanation, "sentences">;
 
 /** What an explanation says, in a few plain sentences. They say no more than its fields. */
 export function explanationSentences(facts: Facts): string[] {
-  return [placeSentence(facts), countsSentence(facts), limitSentence(facts), visitorsSentence(facts)].filter(
-    (sentence) => sentence !== null,
-  );
+  return [
+    placeSentence(facts),
+    liftedSentence(facts),
+    countsSentence(facts),
+    limitSentence(facts),
+    visitorsSentence(facts),
+  ].filter((sentence) => sentence !== null);
 }
 
 function placeSentence(facts: Facts): string {
@@ -257,6 +262,10 @@ function absenceText({ absence, counts, channel_limit, rule }: Facts): string {
     score: `: ${low}`,
   };
   return texts[absence.reason as keyof typeof texts];
+}
+
+function liftedSentence({ lifted }: Facts): string | null {
+  return lifted === undefined ? null : `Editors lifted what its sources say: ${lifted.join(", ")}.`;
 }
 
 function impressionsText(impressions: number): string {

@@ -32,6 +32,10 @@ final class GenerationFile
         SELECT * FROM main.details WHERE video_id IN (SELECT video_id FROM main.trending WHERE generation = ?1) ORDER BY video_id
         SQL
         ,
+        'lifted' => <<<'SQL'
+        SELECT * FROM main.lifted WHERE video_id IN (SELECT video_id FROM main.trending WHERE generation = ?1) ORDER BY video_id, field
+        SQL
+        ,
         'velocity' => <<<'SQL'
         SELECT * FROM main.velocity WHERE (video_id, region) IN (
           SELECT video_id, region FROM main.trending WHERE generation = ?1 GROUP BY video_id, region HAVING min(category) <> ''

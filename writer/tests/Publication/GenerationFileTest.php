@@ -31,6 +31,7 @@ final class GenerationFileTest extends PublicationTestCase
         'generation_regions',
         'generations',
         'hourly_views',
+        'lifted',
         'regions',
         'removals',
         'removals_version',
@@ -69,6 +70,10 @@ final class GenerationFileTest extends PublicationTestCase
                 "SELECT id, '[\"a tag\"]' AS tags FROM videos WHERE id LIKE 'many-%' ORDER BY id",
             ),
             self::rows($file, 'SELECT video_id AS id, tags FROM details'),
+        );
+        self::assertSame(
+            [['video_id' => 'many-1', 'field' => 'mature', 'until' => null]],
+            self::rows($file, 'SELECT * FROM lifted'),
         );
         self::assertSame(
             $installation->value('SELECT version FROM removals_version'),
@@ -193,6 +198,15 @@ final class GenerationFileTest extends PublicationTestCase
                 'views' => 1_000_000 - 1000 * $video,
             ];
         }
+        $lift = static fn(string $video): array => [
+            'video' => $video,
+            'field' => 'mature',
+            'reason' => 'It is not',
+        ];
+        $installation->environment['EDITORIAL_FILE'] = $installation->folder->write(
+            'editorial.json',
+            json_encode(['lifted' => [$lift('many-1'), $lift('in-no-list')]], JSON_THROW_ON_ERROR),
+        );
         $installation->run(['cron']);
         $installation->run(['ingest', '-'], NdjsonLine::many($lines));
         $installation->run(['remove', 'video-GB-1', '--reason', 'between us']);
