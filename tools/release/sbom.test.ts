@@ -29,6 +29,7 @@ type Bill = {
     purl: string;
     scope: string;
     hashes?: { content: string }[];
+    externalReferences?: { hashes: { content: string }[] }[];
     licenses?: object[];
   }[];
   dependencies: { ref: string; dependsOn?: string[] }[];
@@ -64,17 +65,22 @@ test("what a served workspace runs with is required, with its own copies of othe
 });
 
 test("every requirement of a pip lock is a part, whatever lines it goes over", async () => {
-  const python =
-    'A_b==1.2 \\\n    --hash=sha256:00 \\\n    --hash=sha256:01\n# no part\nc==3 ; python_version < "3.12" \\\n  --hash=sha256:02\n';
-  const purls = (await bill({ python })).components.map(({ purl }) => purl);
-  expect(purls.filter((purl) => purl.startsWith("pkg:pypi"))).toEqual(["pkg:pypi/a-b@1.2", "pkg:pypi/c@3"]);
+  const sha = (digit: number) => `${digit}`.repeat(64);
+  const python = `A_b==1.2 \\\n    --hash=sha256:${sha(0)} \\\n    --hash=sha256:${sha(1)}\n# no part\nc==3 ; python_version < "3.12" \\\n  --hash=sha256:${sha(2)}\n`;
+  const parts = (await bill({ python })).components.filter(({ purl }) => purl.startsWith("pkg:pypi"));
+  const files = (one: Bill["components"][number]) => one.externalReferences?.flatMap(({ hashes }) => hashes);
+  expect(parts.map((one) => [one.purl, files(one)?.map(({ content }) => content)])).toEqual([
+    ["pkg:pypi/a-b@1.2", [sha(0), sha(1)]],
+    ["pkg:pypi/c@3", [sha(2)]],
+  ]);
 });
 
-test("a Debian package has its epoch, architecture and suite", async () => {
-  const debian = "libpcap_1%3a2.75-10+deb13u1_amd64.deb\nphpunit_11.5.19-1_all.deb\n";
+test("a Debian package has its epoch, architecture and suite, and the hash that bin/setup has written", async () => {
+  const debian = `${"5".repeat(64)}  libpcap_1%3a2.75-10+deb13u1_amd64.deb\nphpunit_11.5.19-1_all.deb\n`;
   const { components } = await bill({ debian });
   const [png, unit] = ["libpcap", "phpunit"].map((name) => components.find((one) => one.name === name));
   expect(png?.purl).toBe("pkg:deb/debian/libpcap@1%3A2.75-10%2Bdeb13u1?arch=amd64&distro=trixie");
+  expect([png, unit].map((one) => one?.hashes?.[0]?.content)).toEqual(["5".repeat(64), undefined]);
   expect([png?.scope, unit?.scope]).toEqual(["required", "excluded"]);
 });
 

@@ -6,7 +6,7 @@ import { Enums, Models, Serialize, SPDX, Spec, Validation } from "@cyclonedx/cyc
 const served = ["@trendvault/api", "@trendvault/client", "@trendvault/follow", "@trendvault/page"];
 
 /** How a release needs a component: it is in the files that serve, it is brought by bin/setup, or checks need it only. */
-type Need = "required" | "optional" | "excluded";
+type Need = `${Enums.ComponentScope}`;
 
 /** What a release is made of, however its registry calls it. `hashes` are hexadecimal, by algorithm. */
 type Part = {
@@ -18,6 +18,8 @@ type Part = {
   /** An SPDX expression, or where it is written; undefined where nothing that is here says it. */
   license?: string | undefined;
   hashes: readonly { algorithm: "SHA-256" | "SHA-512"; hex: string }[];
+  /** The SHA-256 of each file that pip may take for it. */
+  fileHashes?: readonly string[];
   /** The package URLs of the parts that it needs itself. */
   needs: readonly string[];
 };
@@ -92,21 +94,23 @@ function countParts(parts: readonly Part[]): string {
   return `${count("npm")} npm, ${count("pypi")} Python and ${count("deb")} Debian packages`;
 }
 
-const scopes = {
-  required: Enums.ComponentScope.Required,
-  optional: Enums.ComponentScope.Optional,
-  excluded: Enums.ComponentScope.Excluded,
-} as const;
-
-function componentOf({ purl, name, version, need, license, hashes }: Part): Models.Component {
+function componentOf(part: Part): Models.Component {
+  const { purl, name, version, license } = part;
   const component = new Models.Component(Enums.ComponentType.Library, name, { version, purl, bomRef: purl });
-  component.scope = scopes[need];
+  component.scope = part.need as Enums.ComponentScope;
   const id = SPDX.fixupSpdxId(license);
   if (id !== undefined) component.licenses.add(new Models.SpdxLicense(id));
   else if (license !== undefined) component.licenses.add(new Models.NamedLicense(license));
-  for (const { algorithm, hex } of hashes) component.hashes.set(algorithm as Enums.HashAlgorithm, hex);
+  for (const { algorithm, hex } of part.hashes) component.hashes.set(algorithm as Enums.HashAlgorithm, hex);
+  const page = `https://pypi.org/project/${name}/${version}/#files`;
+  for (const hex of part.fileHashes ?? []) {
+    const hashes = new Models.HashDictionary([[Enums.HashAlgorithm["SHA-256"], hex]]);
+    component.externalReferences.add(new Models.ExternalReference(page, distribution, { hashes }));
+  }
   return component;
 }
+
+const distribution = Enums.ExternalReferenceType.Distribution;
 
 type Packages = Bun.BunLockFile["packages"];
 type Info = { dependencies?: Record<string, string>; optionalDependencies?: Record<string, string> };
@@ -218,17 +222,20 @@ function toolParts(hashes: string): Part[] {
 
 /**
  * The packages that bin/setup unpacked from Debian's archive: file names like php8.4-cli_8.4.28-1~deb13u1_amd64.deb, with
- * %3a for the colon of an epoch. PHP and the writer's libraries run the writer; PHPUnit's only check it.
+ * %3a for the colon of an epoch, behind the SHA-256 of the file, which an older bin/setup did not write. PHP
+ * and the writer's libraries run the writer; PHPUnit's only check it.
  */
 function debianParts(fileNames: string, suite: string): Part[] {
   return fileNames
     .split("\n")
     .filter((line) => line.endsWith(".deb"))
     .map((line) => {
-      const [name = "", version = "", architecture = ""] = decodeURIComponent(line.slice(0, -4)).split("_");
+      const [file = "", sha256] = line.slice(0, -4).split("  ").reverse();
+      const [name = "", version = "", architecture = ""] = decodeURIComponent(file).split("_");
       return {
         purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}&distro=${suite}`,
-        ...{ name, version, hashes: [], needs: [], license: `as in /usr/share/doc/${name}/copyright` },
+        hashes: sha256 === undefined ? [] : [{ algorithm: "SHA-256", hex: sha256 }],
+        ...{ name, version, needs: [], license: `as in /usr/share/doc/${name}/copyright` },
         need: checksOnly.test(name) ? "excluded" : "required",
       } as const;
     });
@@ -247,7 +254,8 @@ function pythonParts(requirements: string): Part[] {
     const { name, version } = requirement.exec(line)?.groups ?? {};
     if (name === undefined || version === undefined) continue;
     const purl = `pkg:pypi/${name.toLowerCase().replaceAll(/[._]/g, "-")}@${version}`;
-    parts.push({ purl, name, version, need: "optional", hashes: [], needs: [] });
+    const fileHashes = [...line.matchAll(/--hash=sha256:(\w+)/g)].map(([, hex = ""]) => hex);
+    parts.push({ purl, name, version, need: "optional", hashes: [], fileHashes, needs: [] });
   }
   return parts;
 }

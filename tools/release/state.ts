@@ -21,20 +21,16 @@ export async function readState(root: string, releasing: string | null = null) {
       : [`package.json has ${product} and web/client/package.json ${client}: make them the same.`]),
     ...(changes?.version === product && changes.date !== null
       ? []
-      : [`CHANGELOG.md: put "## ${product} - ${today()}" under "## Unreleased", above what has changed.`]),
+      : [
+          `CHANGELOG.md: put "## ${product} - ${new Date().toISOString().slice(0, 10)}" under "## Unreleased", above what has changed.`,
+        ]),
     ...((await git(root, "status", "--porcelain")) === ""
       ? []
       : ["The checkout has changes that are not committed."]),
     ...(await tagProblems(root, { tag, releasing })),
   ];
-  return {
-    version: product,
-    tag,
-    commit: commit ?? "",
-    time: new Date(Number(seconds) * 1000),
-    changes,
-    todo,
-  };
+  const time = new Date(Number(seconds) * 1000);
+  return { version: product, tag, commit: commit ?? "", time, changes, todo };
 }
 
 async function tagProblems(
@@ -56,10 +52,6 @@ async function versionIn(path: string): Promise<string> {
 
 async function git(root: string, ...words: string[]): Promise<string> {
   return (await Bun.$`git -C ${root} ${words}`.quiet().text()).trim();
-}
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10);
 }
 
 const heading = /^## \[?([^\]\s]+)\]?(?: - (\d{4}-\d\d-\d\d))?$/m;

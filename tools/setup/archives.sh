@@ -35,7 +35,7 @@ KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 # Reads the archive with a private apt state in $NEW.apt that has $DEBIAN_SUITE only. It uses the system's proxy settings
 # and changes nothing of the system. Signatures are checked against Debian's own keyring.
 # Unpacks those of PACKAGE… and of all they depend on whose names match PATTERN into $NEW,
-# and lists them in $NEW/PACKAGES.
+# and lists them in $NEW/PACKAGES, with their hashes.
 unpack_debian() {
   local pattern=$1 names package
   shift
@@ -48,7 +48,7 @@ unpack_debian() {
     in_folder "$NEW.apt/packages" apt_get download $names
   for package in "$NEW.apt/packages"/*.deb; do
     run "${package##*/} cannot be unpacked: is there space left in $TOOLS?" dpkg-deb --extract "$package" "$NEW"
-    printf '%s\n' "${package##*/}" >>"$NEW/PACKAGES"
+    in_folder "${package%/*}" sha256sum -- "${package##*/}" >>"$NEW/PACKAGES"
   done
   rm -rf -- "$NEW.apt"
 }

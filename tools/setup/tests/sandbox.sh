@@ -4,7 +4,7 @@
 # shellcheck shell=bash disable=SC2034
 
 BASIC_COMMANDS='awk basename bash cat chmod cksum cp cut dirname env find flock grep gzip head
-  ldd ln ls mkdir mktemp mv paste readlink rm sed sh sleep sort tail tar tee touch tr uname xargs'
+  ldd ln ls mkdir mktemp mv paste readlink rm sed sha256sum sh sleep sort tail tar tee touch tr uname xargs'
 
 # Makes the folder of basic commands that all sandboxes share.
 make_system() {
