@@ -184,7 +184,7 @@ export function pageFields({ policy }: Pick<PageHead, "policy">, url: string): R
 
 /** Whether a URL is that of an embedded page. */
 export function isEmbedUrl(url: string): boolean {
-  return url.startsWith(`${paths.embed}?`);
+  return url.split("?")[0] === paths.embed;
 }
 
 /** The Content-Security-Policy of what people load. Nothing inline but a site's colours, nothing of others. */

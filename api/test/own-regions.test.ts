@@ -210,6 +210,8 @@ test("a person who goes wrong sees a page of the site in a language of their bro
     ["/?region=XX", "", 400, "This address is not understood"],
     ["/?region=XX&lang=fr", "de", 400, "Cette adresse n’est pas comprise"],
     ["/?region=GB&cursor=9-24", "pl", 410, "Tu nic nie ma"],
+    ["/embed?live=now", "de", 400, "Diese Adresse ist nicht verständlich"],
+    ["/embeds?live=now", "fr", 404, "Il n’y a rien ici"],
   ];
   for (const [path, languages, status, title] of cases) {
     const page = await origin.ask(path, { headers: { accept, "accept-language": languages } });
@@ -221,7 +223,9 @@ test("a person who goes wrong sees a page of the site in a language of their bro
     ]);
     expect(html).toContain(`<h1>${title}</h1>`);
     expect(html).toContain(">Kanal</a>");
-    expect(page.headers.get("content-security-policy")).toContain("'sha256-");
+    const policy = page.headers.get("content-security-policy");
+    expect(policy).toContain("'sha256-");
+    expect([path, policy?.includes("frame-ancestors")]).toEqual([path, !path.startsWith("/embed?")]);
     expect([page.headers.get("cache-control"), page.headers.get("signature")]).toEqual(["no-store", null]);
     expect(page.headers.get("vary")).toBe("Accept, Accept-Language");
     const problem = await origin.ask(path);

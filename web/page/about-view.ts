@@ -88,6 +88,7 @@ export function writeFailure({ sentence, language, messages, assets, site }: Fai
         headParts.start({ generatedAt: "", policy: headParts.policy(site, []) }),
         h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
         h("title", {}, title),
+        h("base", { target: "_top" }), // an embedded page's is in a frame, where no other page may be
         h("link", { rel: "stylesheet", href: assets.pageCss }),
         headParts.style(site),
         headParts.icon(site, assets),

@@ -83,7 +83,7 @@ export class RequestHandler {
     if (path.startsWith("/api/")) return response;
     response.headers.append("vary", "Accept");
     const lang = new URLSearchParams(search).get("lang");
-    const body = this.#parts.failurePage(response.status, { headers, lang });
+    const body = this.#parts.failurePage(response.status, { path, headers, lang });
     if (body === null) return response;
     const page = new Response(body.bytes, {
       status: response.status,

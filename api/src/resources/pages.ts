@@ -228,7 +228,7 @@ function docsResource(assets: PageAssets): Resource {
 /** Makes the page of a person who goes wrong, as failureOf says; null for a program, which gets a problem. */
 export type FailurePage = (
   status: number,
-  asked: { headers: Headers; lang: string | null },
+  asked: { path: string; headers: Headers; lang: string | null },
 ) => Pick<Body, "bytes" | "contentType" | "fields"> | null;
 
 export function failurePage(assets: PageAssets): FailurePage {
@@ -236,7 +236,7 @@ export function failurePage(assets: PageAssets): FailurePage {
     const failure = failureOf(status, { ...asked, known: allPageLanguages() });
     if (failure === null) return null;
     const html = pageWriters().writeFailurePage(failure, assets.paths);
-    return { ...textBody(html, htmlContentType), fields: pageFields({ policy: policyOf([]) }, paths.page) };
+    return { ...textBody(html, htmlContentType), fields: pageFields({ policy: policyOf([]) }, asked.path) };
   };
 }
 
