@@ -34,6 +34,7 @@ import {
   mayBeMissing,
   pageLike,
   redactedTarget,
+  usableSeconds,
 } from "./policy.ts";
 import { isNewer, type SignedAnswer, type StoredResponse } from "./signed-answer.ts";
 import { nullAfter } from "./single-flight.ts";
@@ -362,7 +363,7 @@ class BundledLists {
     if (blockOf(last) <= blockOf(start)) return { pages: [page], answer };
     const second = await this.readBlock(query, blockOf(last), source);
     if (second === null) throw new DocumentFailure("a page of its list is missing");
-    const isSecond = second.answer.lifetimes.staleIfError < answer.lifetimes.staleIfError;
+    const isSecond = usableSeconds(second.answer.lifetimes) < usableSeconds(answer.lifetimes);
     return { pages: [page, second.page], answer: isSecond ? second.answer : answer };
   }
 
