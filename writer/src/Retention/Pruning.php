@@ -39,7 +39,8 @@ final readonly class Pruning
     SQL;
     private const string SOURCES = <<<'SQL'
     DELETE FROM sources WHERE id IN (
-      SELECT id FROM sources WHERE heard_at < ?1 AND id NOT IN (SELECT source FROM removal_claims UNION SELECT source FROM restrictions) LIMIT ?2
+      SELECT id FROM sources WHERE heard_at < ?1
+        AND id NOT IN (SELECT source FROM removal_claims UNION SELECT source FROM restrictions WHERE fields <> '{}') LIMIT ?2
     )
     SQL;
     private const string IMPRESSIONS = <<<'SQL'

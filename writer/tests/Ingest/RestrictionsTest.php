@@ -406,6 +406,10 @@ final class RestrictionsTest extends TestCase
     {
         $this->ingest('spool:/a', [[...$this->line('a'), 'mature' => true]]);
         $this->ingest('spool:/b', [$this->line('a'), $this->line('b')]);
+        $this->ingest('spool:/c', [
+            [...$this->line('a'), 'mature' => true],
+            [...$this->line('a'), 'unset' => ['mature']],
+        ]);
         $later = $this->clock->now + 1;
         new Pruning($this->database)->prune($later, 0);
         self::assertSame(['spool:/a'], $this->database->texts('SELECT name FROM sources'));
