@@ -90,12 +90,16 @@ type Schema = {
 
 /** What contract/responses.ts exports as types. */
 function responseTypes(): string {
-  const described: { name?: string; schema?: Schema }[] = openapi.paths["/api/trending"].get.parameters;
+  type Parameter = { in: string; name: string; schema: Schema };
+  const shared = new Map<string, Parameter>(Object.entries(openapi.components.parameters));
+  const described: (Parameter | { $ref: string })[] = openapi.paths["/api/trending"].get.parameters;
   const parameters: Schema = {
     type: "object",
-    // The others are references to fields of requests.
     properties: Object.fromEntries(
-      described.flatMap(({ name, schema }) => (name && schema ? [[name, schema] as const] : [])),
+      described.flatMap((one) => {
+        const known = "$ref" in one ? shared.get(one.$ref.slice("#/components/parameters/".length)) : one;
+        return known?.in === "query" ? [[known.name, known.schema] as const] : [];
+      }),
     ),
   };
   const types: [string, Schema][] = [
