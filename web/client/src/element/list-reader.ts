@@ -1,4 +1,9 @@
-import type { About, TrendingChartPage, TrendingPage } from "@trendvault/contract/responses";
+import type {
+  About,
+  TrendingChartPage,
+  TrendingPage,
+  TrendingSnippetPage,
+} from "@trendvault/contract/responses";
 import { type Client, type Connection, connect, sameOriginPath } from "../connection.ts";
 import { ProblemError, readJson, restartOf } from "../problem-error.ts";
 
@@ -80,8 +85,8 @@ async function clientOf(connection: Connection, verify: boolean): Promise<Client
   return connect({ verify: createVerifier({ baseUrl: connection.baseUrl ?? "" }), ...connection });
 }
 
-/** What the element shows: with `fields=chart`, items have sparklines. */
-export type List = TrendingChartPage | TrendingPage;
+/** What the element shows: with `fields=chart`, items have sparklines, and little with `fields=snippet`. */
+export type List = TrendingChartPage | TrendingPage | TrendingSnippetPage;
 
 /** Where a list came from: the cache or the origin, or what the edge has kept because the origin fails. */
 export type ListState = "live" | "stale" | "fallback";

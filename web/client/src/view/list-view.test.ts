@@ -101,6 +101,14 @@ test.each([
   ]);
 });
 
+test("an item of a snippet has its rank, title and channel, and says neither how it moved nor why", () => {
+  const { id, rank, title, channel, thumbs, url } = itemWith();
+  const shown = show(listOf([{ id, rank, title, channel, thumbs, url }]));
+  const texts = [".rank", ".title a", ".channel", ".explanation", ".figures"];
+  expect(texts.map((selector) => textOf(shown, selector))).toEqual(["1", title, channel, "", ""]);
+  expect(shown.querySelector(".movement")).toBeNull();
+});
+
 test("an item that was not in the list before is new, unless there was no list before", () => {
   const items = [itemWith({ previous_rank: null })];
   expect(textOf(show(listOf(items)), ".movement")).toBe("new");

@@ -1,15 +1,17 @@
 import { type Window, windowHours } from "@trendvault/contract/lists";
 import { videoAddress } from "@trendvault/contract/paths";
-import type { TrendingPage } from "@trendvault/contract/responses";
+import type { TrendingPage, TrendingSnippetPage } from "@trendvault/contract/responses";
 import { type Formats, fill, type ListMessages, nameWindow } from "./locales/locale.ts";
 import { h, type ViewElement } from "./nodes.ts";
 
-/** A page of a list, with or without `fields=chart`. */
+/** A page of a list, of any `fields`. */
 export type List = Pick<TrendingPage, "region" | "window" | "previous_generated_at" | "score_unit"> & {
   items: readonly ListItem[];
 };
 
-type ListItem = TrendingPage["items"][number] & { sparkline?: readonly (number | null)[] };
+/** What every shape has, and what some have. */
+type ListItem = TrendingSnippetPage["items"][number] &
+  Partial<TrendingPage["items"][number]> & { sparkline?: readonly (number | null)[] };
 
 export type ListOptions = {
   messages: ListMessages;
@@ -134,6 +136,7 @@ function titleView(
 function whyView(item: ListItem, options: ItemOptions): ViewElement {
   const { messages, formats } = options;
   const expectation = expectationOf(item, options);
+  const counts = countsOf(item);
   return h(
     "details",
     { class: "why", part: "why", "data-id": item.id },
@@ -142,7 +145,7 @@ function whyView(item: ListItem, options: ItemOptions): ViewElement {
       "div",
       { class: "explanation", part: "explanation" },
       expectation === null ? null : h("p", {}, expectation),
-      isCounted(item) ? h("p", {}, fill(messages.counted, { n: item.velocity.views }, formats)) : null,
+      counts === null ? null : h("p", {}, fill(messages.counted, { n: counts.views }, formats)),
     ),
     reportView(item, options),
   );
@@ -154,24 +157,25 @@ function reportView({ id }: ListItem, { messages, reportUrl }: ItemOptions): Vie
   return h("a", { class: "report", part: "report", href }, messages.report);
 }
 
-/** Of a video that only a catalogue names nothing is known; it has no views. */
-function isCounted({ velocity }: ListItem): boolean {
-  return velocity.views > 0;
+/** Null of a video that only a catalogue names, of which nothing is known, and of an item without them (`snippet`). */
+function countsOf({ velocity }: ListItem): NonNullable<ListItem["velocity"]> | null {
+  return velocity !== undefined && velocity.views > 0 ? velocity : null;
 }
 
 /** Clicks at this place; where these are not known, the views that the score counts, if that is what it counts. */
 function expectationOf(item: ListItem, { messages, formats, list }: ItemOptions): string | null {
-  const { expected_views: clicks, score } = item;
+  const { expected_views: clicks, score: n } = item;
   const window = nameWindow(windowHours[list.window as Window], { messages, formats });
   if (typeof clicks === "number") return fill(messages.expectedHere, { window, n: clicks }, formats);
-  return list.score_unit === "views" && isCounted(item)
-    ? fill(messages.expected, { window, n: score }, formats)
+  return list.score_unit === "views" && n !== undefined && countsOf(item) !== null
+    ? fill(messages.expected, { window, n }, formats)
     : null;
 }
 
 function figuresView(item: ListItem, { messages, formats }: ItemOptions): ViewElement {
-  const { velocity, sparkline: values } = item;
-  if (!isCounted(item)) return h("div", { class: "figures", part: "figures" });
+  const { sparkline: values } = item;
+  const counts = countsOf(item);
+  if (counts === null) return h("div", { class: "figures", part: "figures" });
   return h(
     "div",
     { class: "figures", part: "figures" },
@@ -179,7 +183,7 @@ function figuresView(item: ListItem, { messages, formats }: ItemOptions): ViewEl
     h(
       "p",
       { class: "rate", part: "rate" },
-      h("span", { class: "number", part: "number" }, formats.whole(velocity.views_per_hour)),
+      h("span", { class: "number", part: "number" }, formats.whole(counts.views_per_hour)),
       " ",
       h("span", { class: "unit", part: "unit" }, messages.viewsAnHour),
     ),
@@ -190,13 +194,13 @@ type RankChange = "up" | "down" | "unchanged" | "new";
 
 /**
  * How an item moved since the list that its `previous_rank` is of. Null when there was no such list
- * (`previousGeneratedAt`).
+ * (`previousGeneratedAt`), and where it has none.
  */
 function rankChangeOf(
-  { rank, previous_rank: previous }: { rank: number; previous_rank: number | null },
+  { rank, previous_rank: previous }: Pick<ListItem, "rank" | "previous_rank">,
   previousGeneratedAt: string | null,
 ): { movement: RankChange; places: number } | null {
-  if (previousGeneratedAt === null) return null;
+  if (previousGeneratedAt === null || previous === undefined) return null;
   if (previous === null) return { movement: "new", places: 0 };
   const places = Math.abs(previous - rank);
   if (places === 0) return { movement: "unchanged", places };
