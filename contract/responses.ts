@@ -434,6 +434,8 @@ const Explanation = z
       description:
         "Only where editors made one: what multiplies its scores, 0 for never, and why where that is public",
     }),
+    tags: z.array(z.string()).optional(),
+    licence: z.string().optional(),
     lifted: z.array(z.string()).min(1).optional().meta({
       description: "Only where editors lifted some: fields of its sources' lines that do not restrict it",
     }),

@@ -108,6 +108,19 @@ test("an explanation says what editors lifted of the video's lines, as long as t
   expect(other.lifted).toBeUndefined();
 });
 
+test("an explanation has the tags and the licence of a video that has some", async () => {
+  const details = { tags: ["lighthouse"], licence: "CC-BY-4.0" };
+  const keep = "INSERT INTO details (video_id, tags, licence) VALUES (?, ?, ?)";
+  builder.database.run(keep, ["clip-1", JSON.stringify(details.tags), details.licence]);
+  builder.database.run(keep, ["clip-2", null, "CC0-1.0"]);
+  const has = [details, { licence: "CC0-1.0" }, {}];
+  for (const [index, expected] of has.entries()) {
+    const explained = await read(explanationUrl(`clip-${index + 1}`, { region: "GB", window: "day" }));
+    const { tags, licence } = JSON.parse(explained);
+    expect({ tags, licence }).toEqual(expected as typeof details);
+  }
+});
+
 test("page and feeds label a placed video, in the page's language", async () => {
   const page = await read("/?region=GB");
   const shown = page.slice(0, page.indexOf('id="list-data"'));

@@ -63,6 +63,7 @@ function describe(
     forecast: describeForecast(record, window),
     channel_limit: { videos: made.max_per_channel, within_ranks: made.max_per_channel_ranks },
     ...describeRule(record),
+    ...describeDetails(video.details),
     ...(record.lifted.length === 0 ? {} : { lifted: record.lifted }),
     visitors: describeVisitors(record),
   };
@@ -72,6 +73,11 @@ function describe(
 function describeRule({ rule }: ExplanationRecord): Pick<Explanation, "rule"> {
   if (rule === null || rule.review_until !== undefined) return {};
   return { rule: { factor: rule.factor, reason: rule.reason } };
+}
+
+function describeDetails(details: string | null): Pick<Explanation, "tags" | "licence"> {
+  const { tags, licence } = JSON.parse(details ?? "{}");
+  return { ...(tags && { tags }), ...(licence && { licence }) };
 }
 
 function describePlace({ place, parts }: ExplanationRecord): Explanation["place"] {

@@ -258,7 +258,7 @@ final readonly class Editorial
             'channel' => $name,
             'word' => $words,
             'tag' => $words,
-            'source' => [$isText(200), 'a source as in SOURCES, or its kind, in 1 to 200 characters'],
+            'source' => [$name[0], 'a source as in SOURCES, or its kind, in 1 to 200 characters'],
             'region' => $region,
             'factor' => [
                 static fn(mixed $value): bool => (is_int($value) || is_float($value)) &&

@@ -56,6 +56,12 @@ test("a rule is said in place of what a score counts, with its reason where that
   expect(said({ rule: { ...rule, reason: null } }, "cs")[0]).toEndWith(" se počítá 30\u00a0% jeho skóre.");
 });
 
+test("a licence and tags are named last, as they are", () => {
+  const details = { licence: "CC-BY-4.0", tags: ["lighthouse", "at sea"] };
+  expect(said(details)).toEqual([...said(), "CC-BY-4.0 #lighthouse #at sea"]);
+  expect(said({ licence: "CC0-1.0" }).at(-1)).toBe("CC0-1.0");
+});
+
 test("one is said as one, of what was counted and of what was seen", () => {
   const counts = { ...(example.counts as NonNullable<typeof example.counts>), views: 1 };
   expect(said({ counts })[1]).toStartWith("1 view so far, ");

@@ -36,6 +36,7 @@ export function explain(explanation: Explanation, words: Words): string[] {
     [counts === null ? uncounted(place, words) : counted(counts, words), age(explanation, place, words)],
     [channelLimit(explanation, place, words)],
     [visitors(explanation, words)],
+    [explanation.licence, ...(explanation.tags ?? []).map((tag) => `#${tag}`)],
   ];
   return sentences.map((parts) => parts.filter(Boolean).join(" ")).filter(Boolean);
 }
