@@ -3,6 +3,8 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { brotliCompressSync } from "node:zlib";
+import { pageLanguages } from "@trendvault/contract/page";
+import { regionCodes } from "@trendvault/contract/regions";
 import type { Locator, Page } from "playwright-core";
 import { idsOf, type OpenPage, openPage, ranksOf, upTo } from "./test-support/open-page.ts";
 import { Stack, sharedStack } from "./test-support/stack.ts";
@@ -685,6 +687,18 @@ describe("the look of", () => {
             document.documentElement.style.fontSize = "200%";
           });
           assert.equal(await hiddenAtTheSide(page), 0);
+          const wide = await page.locator(".where").evaluate(
+            (place, [languages, regions]) =>
+              languages.flatMap((language) => {
+                const names = new Intl.DisplayNames(language, { type: "region" });
+                return regions.filter((region) => {
+                  place.textContent = names.of(region) ?? "";
+                  return place.getBoundingClientRect().right > innerWidth;
+                });
+              }),
+            [pageLanguages, regionCodes] as const,
+          );
+          assert.deepEqual(wide, []);
           const widths = await page
             .locator("trendvault-list .title")
             .evaluateAll((titles) => titles.map((title) => (title as HTMLElement).offsetWidth));
