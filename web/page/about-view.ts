@@ -77,6 +77,7 @@ type FailurePage = {
 
 /** The HTML of what a person sees who goes wrong. */
 export function writeFailure({ sentence, language, messages, assets, site }: FailurePage): string {
+  const links = siteParts.links(site ?? {}, messages);
   const title = { 400: messages.badAddress, 404: messages.nothingHere, 503: messages.notNow }[sentence];
   return `<!doctype html>${toHtml(
     h(
@@ -103,7 +104,7 @@ export function writeFailure({ sentence, language, messages, assets, site }: Fai
           h("h1", {}, title),
           h("p", {}, h("a", { href: paths.page }, messages.aboutBack)),
         ),
-        h("footer", { class: "foot" }, h("p", { class: "links" }, siteParts.links(site ?? {}, messages))),
+        links.length === 0 ? null : h("footer", { class: "foot" }, h("p", { class: "links" }, links)),
       ),
     ),
   )}`;
