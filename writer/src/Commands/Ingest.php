@@ -185,7 +185,17 @@ final readonly class IngestStep
         $ingestion = new SourceIngestion(
             $this->database,
             $this->run,
-            new ObservationParser($regions->ownership(), $now, $shiftSeconds, $regions->categories),
+            new ObservationParser(
+                $regions->ownership(),
+                $now,
+                $shiftSeconds,
+                $regions->categories,
+                array_merge(
+                    ...array_values(
+                        array_intersect_key($regions->languages(), array_filter($regions->ownership())),
+                    ),
+                ),
+            ),
             new ObservationStore(
                 $this->database,
                 $now,
@@ -328,14 +338,18 @@ final readonly class IngestStep
         $ignored = array_diff_key($result['held'], array_flip(ObservationParser::RESTRICTING));
         foreach (
             [
-                ['videos_held', 'but hold their videos back', array_diff_key($result['held'], $ignored)],
-                ['values_ignored', 'without what cannot be read', $ignored],
+                [
+                    'videos_held',
+                    'but bad values hold their videos back',
+                    array_diff_key($result['held'], $ignored),
+                ],
+                ['values_ignored', 'without values that are bad or too many', $ignored],
             ]
             as [$event, $effect, $fields]
         ) {
             $names = implode(', ', array_keys($fields));
             if ($fields !== []) {
-                $this->context->log->warning("Lines of $source are stored, $effect: bad values of $names.", [
+                $this->context->log->warning("Lines of $source are stored, $effect: $names.", [
                     'event' => $event,
                     'fields' => $fields,
                 ]);

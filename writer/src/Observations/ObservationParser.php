@@ -41,6 +41,10 @@ final readonly class ObservationParser
     private const int MOST_COUNTRIES = 300;
     private const int MOST_TAGS = 30;
     private const int MOST_TITLES = 100;
+    /** So many are kept: each is compared with the words of rules at every run. */
+    private const int MOST_KEPT_TITLES = 16;
+    /** In place of a column of details, with null: some titles are not kept. */
+    private const string MORE_TITLES = 'titles beyond 16';
     /** Of a tag, and of a licence. */
     private const int MOST_CHARACTERS = 100;
     private const int MOST_TITLE_CHARACTERS = 300;
@@ -71,12 +75,14 @@ final readonly class ObservationParser
      * @param int $now UTC seconds
      * @param int $shiftSeconds what every time is moved by, for archived data
      * @param array<string> $categories see RegionTable
+     * @param list<string> $languages of the regions: titles in these are kept first; BCP 47
      */
     public function __construct(
         private array $regions,
         private int $now,
         private int $shiftSeconds = 0,
         private array $categories = [],
+        private array $languages = [],
     ) {}
 
     /**
@@ -130,7 +136,7 @@ final readonly class ObservationParser
             url: $this->url($fields),
             unset: isset($fields['unset']) ? self::unset($fields) : [],
             restrictions: $this->restrictions($fields),
-            details: self::details($fields),
+            details: $this->details($fields),
         );
     }
 
@@ -140,7 +146,7 @@ final readonly class ObservationParser
      */
     private function announcement(array $fields): Announcement
     {
-        $details = self::details($fields);
+        $details = $this->details($fields);
 
         return new Announcement(
             videoId: $this->id($fields),
@@ -155,7 +161,7 @@ final readonly class ObservationParser
                 'duration_seconds' => $this->count($fields, 'duration_seconds'),
                 'url' => $this->url($fields),
                 ...self::DETAILS,
-                ...$details,
+                ...array_intersect_key($details, self::DETAILS),
             ],
             unset: isset($fields['unset']) ? self::unset($fields) : [],
             restrictions: $this->restrictions($fields),
@@ -218,9 +224,9 @@ final readonly class ObservationParser
 
     /**
      * @param array<mixed> $fields
-     * @return array<string, ?string> by column of details; null for a bad value
+     * @return array<string, ?string> by column of details; null for a bad value, and with MORE_TITLES
      */
-    private static function details(array $fields): array
+    private function details(array $fields): array
     {
         $details = [];
         foreach (array_intersect_key($fields, self::DETAILS) as $name => $value) {
@@ -228,12 +234,16 @@ final readonly class ObservationParser
                 $value === null, $value === '' => '',
                 $value === [] && $name !== 'licence' => '',
                 $name === 'tags' => self::tags($value),
-                $name === 'titles' => self::titles($value),
+                $name === 'titles' => $this->titles($value),
                 default => self::isText($value, self::MOST_CHARACTERS) ? $value : null,
             };
             if ($column !== '') {
                 $details[$name] = $column;
             }
+        }
+        $titles = isset($details['titles']) ? array_filter((array) $fields['titles'], is_string(...)) : [];
+        if (count($titles) > self::MOST_KEPT_TITLES) {
+            $details[self::MORE_TITLES] = null;
         }
 
         return $details;
@@ -250,7 +260,7 @@ final readonly class ObservationParser
     }
 
     /** @return ?string '' for none */
-    private static function titles(mixed $value): ?string
+    private function titles(mixed $value): ?string
     {
         if (!is_array($value) || count($value) > self::MOST_TITLES) {
             return null;
@@ -264,6 +274,13 @@ final readonly class ObservationParser
             );
         if (!$isRight) {
             return null;
+        }
+        if (count($titles) > self::MOST_KEPT_TITLES) {
+            $primary = static fn(string $tag): string => strtolower(explode('-', $tag, 2)[0]);
+            $spoken = array_flip(array_map($primary, $this->languages));
+            $isSpoken = static fn(mixed $_, string $tag): bool => isset($spoken[$primary($tag)]);
+            $titles = array_filter($titles, $isSpoken, ARRAY_FILTER_USE_BOTH) + $titles;
+            $titles = array_slice($titles, 0, self::MOST_KEPT_TITLES);
         }
 
         return $titles === [] ? '' : json_encode($titles, self::AS_READ);
@@ -624,7 +641,7 @@ final readonly class Observation
             'duration_seconds' => $this->durationSeconds,
             'url' => $this->url,
             ...ObservationParser::DETAILS,
-            ...$this->details,
+            ...array_intersect_key($this->details, ObservationParser::DETAILS),
         ];
     }
 

@@ -101,6 +101,44 @@ final class IngestTest extends TestCase
     }
 
     #[Test]
+    public function of_many_titles_sixteen_are_kept_those_in_languages_of_regions_first_and_that_is_told(): void
+    {
+        $installation = Installation::migrated();
+        $others = array_map(static fn(int $index): string => 'x' . chr(97 + $index), range(0, 17));
+        $titles = [
+            ...array_fill_keys($others, 'A title'),
+            'de-AT' => 'Ein Titel',
+            'zz' => null,
+            'pl' => 'Tytuł',
+        ];
+        $few = array_slice($titles, -18);
+        $lines = [
+            ['id' => 'many', 'titles' => $titles, 'observed_at' => NdjsonLine::ago(90)],
+            [
+                'id' => 'few',
+                'titles' => [...array_slice($few, 2), 'zy' => null],
+                'observed_at' => NdjsonLine::ago(90),
+            ],
+        ];
+        $result = $installation->run(['ingest', '-'], NdjsonLine::many($lines));
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        self::assertSame(['titles beyond 16' => 1], $result->events('values_ignored')[0]['fields']);
+        $kept = ['de-AT' => 'Ein Titel', 'pl' => 'Tytuł', ...array_slice($titles, 0, 14)];
+        self::assertSame(
+            json_encode($kept, JSON_UNESCAPED_UNICODE),
+            $installation->value("SELECT titles FROM details WHERE video_id = 'many'"),
+        );
+        self::assertSame(
+            array_filter(array_slice($few, 2)),
+            json_decode(
+                (string) $installation->value("SELECT titles FROM details WHERE video_id = 'few'"),
+                true,
+            ),
+        );
+    }
+
+    #[Test]
     public function the_same_file_twice_changes_nothing(): void
     {
         $installation = Installation::migrated();
