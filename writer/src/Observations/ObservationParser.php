@@ -571,7 +571,7 @@ final readonly class ObservationParser
     }
 
     /** @phpstan-assert-if-true string $value */
-    private static function isText(mixed $value, int $most): bool
+    public static function isText(mixed $value, int $most): bool
     {
         return is_string($value) &&
             self::fits($value, $most) &&
@@ -581,7 +581,7 @@ final readonly class ObservationParser
     }
 
     /** @phpstan-assert-if-true string $value */
-    private static function isLanguage(mixed $value): bool
+    public static function isLanguage(mixed $value): bool
     {
         return is_string($value) && strlen($value) <= 35 && preg_match(self::LANGUAGE, $value) === 1;
     }

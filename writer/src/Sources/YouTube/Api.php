@@ -38,12 +38,12 @@ final readonly class Api
         'fields' => 'items(id,statistics(viewCount,likeCount,commentCount))',
     ];
     private const array QUERY = [
-        'part' => 'snippet,statistics,contentDetails,status',
+        'part' => 'snippet,statistics,contentDetails,status,localizations',
         'chart' => 'mostPopular',
         'maxResults' => '50',
         'fields' =>
             'etag,nextPageToken,items(id,snippet(publishedAt,title,tags,channelTitle,categoryId,defaultAudioLanguage,defaultLanguage,liveBroadcastContent),' .
-            'statistics(viewCount,likeCount,commentCount),contentDetails(duration,regionRestriction,contentRating(ytRating)),status(madeForKids,license))',
+            'statistics(viewCount,likeCount,commentCount),contentDetails(duration,regionRestriction,contentRating(ytRating)),status(madeForKids,license),localizations/*/title)',
     ];
 
     private const float IDLE_TIMEOUT_SECONDS = 10.0;
@@ -339,7 +339,7 @@ final class RetryPolicy extends GenericRetryStrategy
 {
     public const int ATTEMPTS = 4;
     /** Of an answer. */
-    public const int MOST_BYTES = 1024 * 1024;
+    public const int MOST_BYTES = 4 << 20; // a hundred titles of each video
 
     private const int DELAY_MILLISECONDS = 250;
     private const int LONGEST_DELAY_MILLISECONDS = 8000;

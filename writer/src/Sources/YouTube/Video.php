@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Sources\YouTube;
 
 use DateInterval;
 use Exception;
+use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Sources\PlatformSource;
 use TrendVault\Writer\Time\Rfc3339;
 
@@ -33,6 +34,7 @@ final class Video
 
     private const int MOST_TITLE_CHARACTERS = 300;
     private const int MOST_CHANNEL_CHARACTERS = 200;
+    private const int MOST_TITLES = 100;
     private const int MOST_TAGS = 30;
     private const int MOST_TAG_CHARACTERS = 100;
 
@@ -68,6 +70,7 @@ final class Video
                 'youtube' => 'Standard YouTube License',
                 default => null,
             },
+            'titles' => self::titles($item),
             'live' => match (self::text($snippet, 'liveBroadcastContent')) {
                 'live' => 'now',
                 'upcoming' => 'scheduled',
@@ -95,6 +98,25 @@ final class Video
         );
 
         return array_slice(array_values(array_filter($texts)), 0, self::MOST_TAGS) ?: null;
+    }
+
+    /**
+     * @param array<mixed> $item
+     * @return ?array<string, string> by language; null for none
+     */
+    private static function titles(array $item): ?array
+    {
+        $titles = [];
+        foreach (self::part($item, 'localizations') as $language => $localization) {
+            $title = is_array($localization) ? $localization['title'] ?? null : null;
+            $text = PlatformSource::plainText($title, self::MOST_TITLE_CHARACTERS);
+            $isText = ObservationParser::isText($text, self::MOST_TITLE_CHARACTERS);
+            if ($isText && ObservationParser::isLanguage($language)) {
+                $titles[$language] = $text;
+            }
+        }
+
+        return array_slice($titles, 0, self::MOST_TITLES) ?: null;
     }
 
     /**

@@ -58,7 +58,7 @@ final class ApiTest extends TestCase
         $server = new StubServer();
         $server->answer(['GB 1' => [['body' => str_repeat('x', 9 * 1024 * 1024)]]]);
 
-        self::assertStringContainsString('larger than 1048576 bytes', $this->failure($server->url));
+        self::assertStringContainsString('larger than 4194304 bytes', $this->failure($server->url));
     }
 
     #[Test]

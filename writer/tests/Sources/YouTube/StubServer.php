@@ -78,6 +78,7 @@ final class StubServer
             'statistics' => ['viewCount' => '123456', 'likeCount' => '789'],
             'contentDetails' => ['duration' => 'PT1H4M13S'],
             'status' => ['license' => 'creativeCommon'],
+            'localizations' => ['de' => ['title' => "Titel von $id"]],
         ];
     }
 }

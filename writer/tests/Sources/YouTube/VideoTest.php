@@ -42,6 +42,35 @@ final class VideoTest extends PlatformVideoTestCase
     }
 
     #[Test]
+    public function titles_of_other_languages_are_taken_but_for_what_is_none_and_cut_where_they_are_too_long(): void
+    {
+        $item = StubServer::page(['aaa'])['body']['items'][0];
+        $title = static fn(mixed $text): array => ['title' => $text];
+        $item['localizations'] = [
+            ...['de' => $title('Ein Titel'), 'es-419' => $title(str_repeat('é', 301)), 'fr' => $title(' ')],
+            ...[
+                'a language' => $title('A title'),
+                'pl' => 'Tytuł',
+                'cs' => $title("\u{200b}"),
+                'it' => $title(7),
+                'nl' => [],
+            ],
+            7 => $title('Seven'),
+        ];
+        $line = Video::line($item, 'GB', FixedClock::NOON);
+        $details = new ObservationParser(['GB' => true], FixedClock::NOON)->parse($line)->details;
+
+        self::assertSame(
+            ['de' => 'Ein Titel', 'es-419' => str_repeat('é', 300)],
+            json_decode((string) $details['titles'], true),
+        );
+        foreach ([[], 'none', ['de' => $title('')], null] as $none) {
+            $line = Video::line(['localizations' => $none] + $item, 'GB', FixedClock::NOON);
+            self::assertArrayNotHasKey('titles', json_decode($line, true));
+        }
+    }
+
+    #[Test]
     public function what_is_on_air_or_upcoming_is_said(): void
     {
         $item = StubServer::page(['aaa'])['body']['items'][0];

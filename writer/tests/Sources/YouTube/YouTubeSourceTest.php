@@ -26,7 +26,10 @@ final class YouTubeSourceTest extends YouTubeTestCase
         self::assertNull($this->failure);
         $requests = $this->server->requests();
         self::assertCount(3, $requests);
-        self::assertSame('snippet,statistics,contentDetails,status', $requests[0]['query']['part']);
+        self::assertSame(
+            'snippet,statistics,contentDetails,status,localizations',
+            $requests[0]['query']['part'],
+        );
         self::assertSame('mostPopular', $requests[0]['query']['chart']);
         self::assertArrayNotHasKey('key', $requests[0]['query']);
         self::assertSame(self::KEY, $requests[0]['api_key']);
@@ -53,6 +56,7 @@ final class YouTubeSourceTest extends YouTubeTestCase
                     'duration_seconds' => 3853,
                     'tags' => ['a tag', 'line break'],
                     'licence' => 'CC BY',
+                    'titles' => ['de' => 'Titel von aaa'],
                     'mature' => false,
                     'countries' => ['excluded' => []],
                     'thumb_base' => 'https://i.ytimg.com/vi/aaa/hqdefault.jpg',
