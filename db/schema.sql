@@ -342,7 +342,7 @@ CREATE TABLE impressions (
   impressions REAL NOT NULL CHECK (impressions >= 0),
   clicks REAL NOT NULL CHECK (clicks >= 0),
   age_hours REAL NOT NULL CHECK (age_hours >= 0), -- the mean age at the impressions
-  counted_at INTEGER NOT NULL, -- the end of the newest minute in the sums
+  counted_at INTEGER NOT NULL, recent_impressions REAL NOT NULL DEFAULT 0 CHECK (recent_impressions >= 0), recent_clicks REAL NOT NULL DEFAULT 0 CHECK (recent_clicks >= 0), -- the end of the newest minute in the sums
   PRIMARY KEY (region, video_id, rank_group, age_group)
 ) STRICT, WITHOUT ROWID;
 

@@ -40,7 +40,7 @@ beforeAll(async () => {
   run(["ingest", "-"], catalogueLine);
   const builder = new DatabaseBuilder(join(folder, "trendvault.db"));
   for (let video = 0; video < videoCount; video += 3) {
-    builder.database.run("INSERT INTO impressions VALUES ('DE', ?, ?, 2, ?, ?, 2, ?)", [
+    builder.database.run("INSERT INTO impressions VALUES ('DE', ?, ?, 2, ?, ?, 2, ?, 0, 0)", [
       ...[`v${video}`, random.pick([1, 3, 25]), 1 + random.below(900)],
       ...[random.below(91), Math.floor(Date.now() / 1000) - 60],
     ]);
@@ -206,7 +206,7 @@ test(
     const builder = new DatabaseBuilder(path);
     const now = Math.floor(Date.now() / 1000);
     for (let video = 0; video < 540; video++)
-      builder.database.run("INSERT INTO impressions VALUES ('DE', ?, 1, 2, ?, ?, 2, ?)", [
+      builder.database.run("INSERT INTO impressions VALUES ('DE', ?, 1, 2, ?, ?, 2, ?, 0, 0)", [
         ...[`v${video}`, video < 30 ? 200 : 20 + random.below(150), random.below(video < 30 ? 2 : 20), now],
       ]);
     builder.database.run("INSERT INTO rank_traffic VALUES ('DE', 1, 500000, ?1 - 3600, ?1)", [now]); // scores far apart
@@ -240,7 +240,7 @@ test.each(["limit=5", "region=XX", "region=DE&region=DE", "window=hour", "catego
 test("how the lists are made is said without keys and paths", async () => {
   const about = schemas.About.parse(await (await origin.ask("/api/about")).json());
   expect(about).toMatchObject({
-    formula: "inverse-square-1+clicks-2",
+    formula: "inverse-square-1+clicks-3",
     sources: [{ kind: "edge", host: "lists.example" }],
     explore_share: 0.25,
     removed_videos: 1,

@@ -19,7 +19,7 @@ use TrendVault\Writer\Editorial\Ruling;
 final class ClickModel
 {
     /** Is added to generations.formula where impressions took part. */
-    public const string VERSION = 'clicks-2';
+    public const string VERSION = 'clicks-3';
     /** From so many impressions on, what is learned from them ranks alone; before, together with the forecast. */
     public const float FULL_WEIGHT_IMPRESSIONS = 3000.0;
     /** The rate of a new video before anything was counted, worth as many videos as PRIOR_VIDEOS. */
@@ -62,6 +62,10 @@ final class ClickModel
     /** Counts at an age of a fraction of today's weigh this power of it: memory grows with a video's age. */
     private const float FORGETTING = 0.5;
     private const float LEAST_AGE_HOURS = 0.5;
+    /** A burst is an excess of more standard deviations: there are many videos and hours. */
+    private const float BURST_DEVIATIONS = 5.0;
+    /** So many recent clicks prove no burst: a hundred senders get some 170 counted on a video before they are known. */
+    private const float FALSE_CLICKS = 200.0;
     /** What this share of the videos exceed is the most that one of them teaches: false counts are often the largest. */
     private const float LARGER_SHARE = 0.05;
     /** In the prior's mean a rate counts as so many times that mean at most. */
@@ -69,7 +73,10 @@ final class ClickModel
     /** How much the counts of a video say of the course is measured by these, in hours. */
     private const array PROBED_TAPERS = [0.5, 3.0, 20.0, 150.0, self::NEVER];
 
-    /** @var array<int, list<array{int, float, float, float}>> rank group, impressions, clicks, age in hours; by contender */
+    /**
+     * @var array<int, list<array{int, float, float, float, float, float}>> rank group, impressions, clicks, age in hours,
+     *   the recent part of impressions and clicks; by contender
+     */
     private array $counts = [];
     /** @var array<int, float> from 1 down, by rank group */
     private array $bias;
@@ -230,7 +237,9 @@ final class ClickModel
         $sums = [];
         foreach ($this->contenders as $index => $contender) {
             foreach ($contender->counts as $some) {
-                $kept = ClickCounts::kept($this->now - $some->countedAt);
+                $age = $this->now - $some->countedAt;
+                $kept = ClickCounts::kept($age);
+                $recent = ClickCounts::kept($age, ClickCounts::RECENT_HALF_LIFE_HOURS);
                 // Who opened it saw it, also where a message does not say so: a rate has no more clicks than impressions.
                 $impressions = $kept * max($some->impressions, $some->clicks);
                 $sums[$index] = ($sums[$index] ?? 0.0) + $impressions;
@@ -240,6 +249,8 @@ final class ClickModel
                     $impressions,
                     $kept * $some->clicks,
                     $some->ageHours,
+                    $recent * max($some->recentImpressions, $some->recentClicks),
+                    $recent * $some->recentClicks,
                 ];
             }
         }
@@ -594,15 +605,58 @@ final class ClickModel
     private function weighted(int $index, float $age): array
     {
         $counts = [];
-        foreach ($this->counts[$index] ?? [] as [$group, $impressions, $clicks, $countedAge]) {
-            $weight = min(
-                1.0,
-                (($countedAge + self::LEAST_AGE_HOURS) / ($age + self::LEAST_AGE_HOURS)) ** self::FORGETTING,
-            );
+        $gone = $this->burst($index, $age);
+        foreach (
+            $this->counts[$index] ?? []
+            as [$group, $impressions, $clicks, $countedAge, $newer, $opened]
+        ) {
+            $weight = self::remembered($countedAge, $age);
+            $impressions -= $gone * ($impressions - $newer);
+            $clicks -= $gone * ($clicks - $opened);
             $counts[] = [$weight * $this->bias[$group] * $impressions, $weight * $clicks, $countedAge];
         }
 
         return $counts;
+    }
+
+    private static function remembered(float $countedAge, float $age): float
+    {
+        $part = ($countedAge + self::LEAST_AGE_HOURS) / ($age + self::LEAST_AGE_HOURS);
+
+        return min(1.0, $part ** self::FORGETTING);
+    }
+
+    /**
+     * Whether a video has burst, from 0 to 1: so much of its earlier impressions and clicks counts no more. A power prior
+     * (Ibrahim and Chen, Statistical Science 2000), whose power falls from 1 to 0 as
+     *
+     *     (recent clicks − FALSE_CLICKS − expected) / √(expected · (1 + recent impressions / earlier ones) + 1)
+     *
+     * rises from BURST_DEVIATIONS by one; expected is the mean of a negative binomial distribution, given the earlier ones.
+     */
+    private function burst(int $index, float $age): float
+    {
+        $clicks = -self::FALSE_CLICKS;
+        foreach ($this->counts[$index] ?? [] as [, , , , , $opened]) {
+            $clicks += $opened;
+        }
+        if ($clicks <= 0.0) {
+            return 0.0;
+        }
+        $taper = $this->taper();
+        [, , $shape, $mean] = $this->courses[0];
+        [$before, $earlier, $impressions] = [$shape, $shape / ($mean * $this->hints[$index]), 0.0];
+        foreach ($this->counts[$index] as [$group, $all, $some, $countedAge, $newer, $opened]) {
+            $seen = ($this->bias[$group] * $taper) / ($countedAge + $taper);
+            $weight = self::remembered($countedAge, $age);
+            $impressions += $seen * $newer;
+            $earlier += $weight * $seen * ($all - $newer);
+            $before += $weight * ($some - $opened);
+        }
+        $expected = ($impressions * $before) / $earlier;
+        $excess = ($clicks - $expected) / sqrt($expected * (1 + $impressions / $earlier) + 1);
+
+        return max(0.0, min(1.0, $excess - self::BURST_DEVIATIONS));
     }
 }
 
@@ -692,6 +746,8 @@ final readonly class ClickCounts
 {
     /** What is older by so much counts half. Long: what has changed with a video's age is kept apart. */
     public const float HALF_LIFE_HOURS = 96.0;
+    /** Of the recent sums: a burst shows in them within hours. */
+    public const float RECENT_HALF_LIFE_HOURS = 2.0;
     /** The oldest age group has no upper end. */
     private const int AGE_GROUPS = 12;
 
@@ -705,6 +761,8 @@ final readonly class ClickCounts
         public float $ageHours,
         /** The time that the sums are of, UTC seconds. */
         public int $countedAt,
+        public float $recentImpressions = 0.0,
+        public float $recentClicks = 0.0,
     ) {}
 
     /** 0 up to half an hour, then one for each doubling. */
@@ -743,6 +801,8 @@ final readonly class ClickCounts
     {
         $mine = self::kept($other->countedAt - $this->countedAt);
         $others = self::kept($this->countedAt - $other->countedAt);
+        $myRecent = self::kept($other->countedAt - $this->countedAt, self::RECENT_HALF_LIFE_HOURS);
+        $othersRecent = self::kept($this->countedAt - $other->countedAt, self::RECENT_HALF_LIFE_HOURS);
         $impressions = $mine * $this->impressions + $others * $other->impressions;
 
         return new self(
@@ -756,6 +816,8 @@ final readonly class ClickCounts
                         $others * $other->impressions * $other->ageHours) /
                     $impressions,
             max($this->countedAt, $other->countedAt),
+            $myRecent * $this->recentImpressions + $othersRecent * $other->recentImpressions,
+            $myRecent * $this->recentClicks + $othersRecent * $other->recentClicks,
         );
     }
 }

@@ -14,18 +14,16 @@ final class ImpressionStore
 {
     private const string FIND_VIDEO = 'SELECT published_at, first_seen_at FROM videos WHERE id = ? AND made_for_kids IS NULL';
     private const string FIND = <<<'SQL'
-    SELECT rank_group, age_group, impressions, clicks, age_hours, counted_at FROM impressions
+    SELECT rank_group, age_group, impressions, clicks, age_hours, counted_at, recent_impressions, recent_clicks FROM impressions
     WHERE region = ? AND video_id = ? AND rank_group = ? AND age_group = ?
     SQL;
     private const string FIND_ALL = <<<'SQL'
-    SELECT video_id, rank_group, age_group, impressions, clicks, age_hours, counted_at FROM impressions
+    SELECT video_id, rank_group, age_group, impressions, clicks, age_hours, counted_at, recent_impressions, recent_clicks FROM impressions
     WHERE region = ? ORDER BY video_id, rank_group, age_group
     SQL;
     private const string SAVE = <<<'SQL'
-    INSERT INTO impressions (region, video_id, rank_group, age_group, impressions, clicks, age_hours, counted_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET impressions = excluded.impressions, clicks = excluded.clicks,
-      age_hours = excluded.age_hours, counted_at = excluded.counted_at
+    INSERT OR REPLACE INTO impressions (region, video_id, rank_group, age_group, impressions, clicks, age_hours, counted_at, recent_impressions, recent_clicks)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     SQL;
     private const string FIND_REGIONS = 'SELECT code FROM regions WHERE EXISTS (SELECT 1 FROM impressions WHERE region = code) ORDER BY code';
     private const string FIND_TRAFFIC = 'SELECT rank_group, impressions, counted_since, counted_at FROM rank_traffic WHERE region = ?';
@@ -229,6 +227,8 @@ final class ImpressionStore
             $sum->clicks,
             $sum->ageHours,
             $sum->countedAt,
+            $sum->recentImpressions,
+            $sum->recentClicks,
         ]);
     }
 
@@ -257,7 +257,7 @@ final class ImpressionStore
     /** @param array<string, mixed> $row */
     private static function read(array $row): ClickCounts
     {
-        /** @var array{rank_group: int, age_group: int, impressions: float, clicks: float, age_hours: float, counted_at: int} $row */
+        /** @var array{rank_group: int, age_group: int, impressions: float, clicks: float, age_hours: float, counted_at: int, recent_impressions: float, recent_clicks: float} $row */
         return new ClickCounts(
             $row['rank_group'],
             $row['age_group'],
@@ -265,6 +265,8 @@ final class ImpressionStore
             $row['clicks'],
             $row['age_hours'],
             $row['counted_at'],
+            $row['recent_impressions'],
+            $row['recent_clicks'],
         );
     }
 
@@ -310,6 +312,8 @@ final readonly class CountedImpressions
             $this->clicks,
             $age,
             $this->countedAt,
+            $this->impressions,
+            $this->clicks,
         );
     }
 

@@ -304,7 +304,7 @@ final class EraseTest extends PublicationTestCase
             $this->installation->run(['backup']);
         }
         $this->installation->execute(
-            "INSERT INTO impressions SELECT 'GB', id, 1, 0, 3, 1, 0.5, unixepoch() FROM videos;
+            "INSERT INTO impressions SELECT 'GB', id, 1, 0, 3, 1, 0.5, unixepoch(), 3, 1 FROM videos;
             INSERT INTO pulled_counts SELECT 'GB', 29000000, 'day', '', row_number() OVER (), id, 3, 1 FROM videos;
             INSERT INTO lifted SELECT id, 'mature', NULL FROM videos;
             INSERT INTO youtube_videos SELECT 'GB', id, 1, unixepoch() FROM videos;

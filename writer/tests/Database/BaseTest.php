@@ -103,7 +103,10 @@ final class BaseTest extends PublicationTestCase
         self::assertSame(ExitCode::Ok, $installation->run(['rank'])->exitCode);
         self::assertSame($before, $installation->rows('SELECT * FROM schema_migrations WHERE version < 28'));
         self::assertSame(
-            [[1, 4, 100.0, 8.0, 7.0, 1_795_171_200], [25, 0, 10.0, 0.0, 0.0, 1_795_171_100]],
+            [
+                [1, 4, 100.0, 8.0, 7.0, 1_795_171_200, 0.0, 0.0],
+                [25, 0, 10.0, 0.0, 0.0, 1_795_171_100, 0.0, 0.0],
+            ],
             array_map(
                 static fn(array $row): array => array_slice(array_values($row), 2),
                 $installation->rows('SELECT * FROM impressions ORDER BY rank_group'),

@@ -36,7 +36,7 @@ final class StoredPartsTest extends TestCase
         }
         for ($video = 0; $video < 40; $video += 2) {
             $impressions = $random->getInt(1, 2000);
-            $this->database->run('INSERT INTO impressions VALUES (?, ?, ?, ?, ?, ?, ?, ?)', [
+            $this->database->run('INSERT INTO impressions VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0)', [
                 ...['GB', "v$video", $random->getInt(0, 1) === 0 ? 1 : 25, 3, $impressions],
                 ...[$random->getInt(0, 100), 3.0, self::NOON - $random->getInt(0, 9999)],
             ]);
@@ -62,7 +62,7 @@ final class StoredPartsTest extends TestCase
                     publishedAt: self::NOON - ($video % 2 === 0 ? 1 : 40) * 86_400,
                 ),
             ]);
-            $this->database->run('INSERT INTO impressions VALUES (?, ?, ?, ?, ?, ?, ?, ?)', [
+            $this->database->run('INSERT INTO impressions VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0)', [
                 ...['GB', "v$video", 1, 3, 1, 0, 3.0, self::NOON],
             ]);
         }

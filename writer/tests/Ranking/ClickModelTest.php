@@ -4,11 +4,13 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Ranking;
 
+use Closure;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Ranking\ClickModel;
 use TrendVault\Writer\Ranking\Contender;
 use TrendVault\Writer\Ranking\ClickCounts;
+use TrendVault\Writer\Ranking\CountedImpressions;
 use TrendVault\Writer\Ranking\RankGroup;
 use TrendVault\Writer\Ranking\Traffic;
 use TrendVault\Writer\Ranking\Velocity;
@@ -146,6 +148,45 @@ final class ClickModelTest extends TestCase
     }
 
     #[Test]
+    public function a_burst_long_after_birth_is_found_within_three_hours(): void
+    {
+        foreach (TestDraws::measuredSeeds(TestDraws::count(usual: 10, long: 300)) as $seed) {
+            $draws = new Draws($seed);
+            $region = self::regionLike($draws, 100, 0.67);
+            $ageHours = 24 + $draws->below(48);
+            [$before, $since] = [0.01 + 0.02 * $draws->share(), 0.1 + 0.2 * $draws->share()];
+            $clicksOf = static fn(float $impressions, int $hour): int => $draws->count(
+                $impressions * ($hour < $ageHours - 3 ? $before : $since),
+            );
+            $region[] = self::shownFor($ageHours, 2000 + 3000 * $draws->share(), $clicksOf);
+
+            self::assertGreaterThan(0.45 * $since, self::model($region)->rate(100)->mean, TestDraws::hint());
+        }
+    }
+
+    #[Test]
+    public function what_a_hundred_senders_get_counted_on_a_video_says_no_more_than_before_bursts_were_looked_for(): void
+    {
+        $draws = new Draws(TestDraws::seed());
+        for ($round = 0; $round < TestDraws::count(usual: 30, long: 1000); $round++) {
+            $region = self::regionLike($draws, 100, 0.67);
+            $ageHours = 6 + $draws->below(60);
+            $false = $draws->below(170);
+            $clicksOf = static fn(float $impressions, int $hour): int => ($hour === $ageHours - 1
+                ? $false
+                : 0) + min(10, $draws->count(0.01 * $impressions));
+            $pushed = self::shownFor($ageHours, 1000 * $draws->share(), $clicksOf);
+            $rate = self::model([...$region, $pushed])->rate(100)->mean;
+
+            self::assertSame(
+                self::model([...$region, self::withoutRecent($pushed)])->rate(100)->mean,
+                $rate,
+                TestDraws::hint() . ", round $round",
+            );
+        }
+    }
+
+    #[Test]
     public function a_steady_audience_is_what_it_is_after_a_quarter_of_an_hour_and_after_a_month(): void
     {
         $draws = new Draws(TestDraws::seed());
@@ -202,6 +243,44 @@ final class ClickModelTest extends TestCase
         }
 
         return $contenders;
+    }
+
+    /**
+     * On the first rank since it was published.
+     *
+     * @param Closure(float, int): int $clicksOf the impressions of one hour
+     */
+    private static function shownFor(int $ageHours, float $perHour, Closure $clicksOf): Contender
+    {
+        $publishedAt = self::NOW - 3600 * $ageHours;
+        $counts = [];
+        for ($hour = 0; $hour < $ageHours; $hour++) {
+            $at = $publishedAt + 3600 * ($hour + 1);
+            $clicks = $clicksOf($perHour, $hour);
+            $new = new CountedImpressions($at, 'GB', 'shown', 1, $perHour, $clicks)->at($publishedAt);
+            $before = $counts[$new->ageGroup] ?? null;
+            $counts[$new->ageGroup] = $before === null ? $new : $before->plus($new);
+        }
+        $velocity = Velocity::none($publishedAt);
+
+        return new Contender('shown', 'shown', null, $publishedAt, $velocity, array_values($counts));
+    }
+
+    private static function withoutRecent(Contender $one): Contender
+    {
+        $counts = array_map(
+            static fn(ClickCounts $some): ClickCounts => new ClickCounts(
+                $some->rankGroup,
+                $some->ageGroup,
+                $some->impressions,
+                $some->clicks,
+                $some->ageHours,
+                $some->countedAt,
+            ),
+            $one->counts,
+        );
+
+        return new Contender($one->videoId, $one->channel, null, $one->publishedAt, $one->velocity, $counts);
     }
 
     /** With more messages about it. */
