@@ -134,6 +134,9 @@ final class SideBySide
             array_find($this->waiting, static fn(array $task): bool => $task[1] === $response)[0] ?? null;
         try {
             $isEmpty = $chunk->isTimeout(); // of this call, which says nothing about this answer
+            if (!$isEmpty && $chunk->getInformationalStatus() !== null) {
+                return true; // 100 Continue and the like: to ask for the status then would wait, and hold up all tasks.
+            }
             if (!$isEmpty && $chunk->isFirst()) {
                 $response->getStatusCode(); // Else the client throws for what is not 2xx.
             }

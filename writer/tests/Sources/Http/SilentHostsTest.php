@@ -11,10 +11,10 @@ use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 
-/** Hosts that accept and never answer, that drip, that close, and good ones among them. */
+/** Hosts that accept and never answer, that drip, that only say that they go on, that close, and good ones among them. */
 final class SilentHostsTest extends TestCase
 {
-    private const array SILENT = ['is silent', 'drips'];
+    private const array SILENT = ['is silent', 'drips', 'goes on'];
 
     /** @var ?resource of the hosts */
     private mixed $process = null;
@@ -31,9 +31,9 @@ final class SilentHostsTest extends TestCase
     public function silent_hosts_hold_a_run_once_and_together_and_keep_nothing_of_the_others(): void
     {
         $random = Draws::randomizer();
-        $kinds = ['answers', 'is silent', 'drips', 'closes'];
+        $kinds = ['answers', 'is silent', 'drips', 'goes on', 'closes'];
         for ($does = [...$kinds, 'is silent']; count($does) < 14; ) {
-            $does[] = $kinds[$random->getInt(0, 3)];
+            $does[] = $kinds[$random->getInt(0, 4)];
         }
         $does = $random->shuffleArray($does);
         $of = static fn(string ...$kinds): array => array_keys(

@@ -33,13 +33,15 @@ while (true) {
             stream_socket_shutdown($socket, STREAM_SHUT_RDWR);
         } elseif ($does === 'drips') {
             fwrite($socket, "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
-            $dripping[$id] = $socket;
+            $dripping[$id] = [$socket, "\n"];
+        } elseif ($does === 'goes on') {
+            $dripping[$id] = [$socket, "HTTP/1.1 100 Continue\r\n\r\n"];
         } elseif ($does === 'answers') {
             $lines = str_replace('HOST', (string) $hosts[$id], (string) getenv('LINES'));
             fwrite($socket, 'HTTP/1.1 200 OK' . "\r\nContent-Length: " . strlen($lines) . "\r\n\r\n$lines");
         }
     }
-    foreach ($dripping as $socket) {
-        @fwrite($socket, "\n");
+    foreach ($dripping as [$socket, $bytes]) {
+        @fwrite($socket, $bytes);
     }
 }
