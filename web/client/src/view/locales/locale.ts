@@ -151,11 +151,11 @@ export function likelyLanguage(region: string | null): string {
   return new Intl.Locale(`und-${region}`).maximize().language;
 }
 
-// Of English and Portuguese the European forms: the regions are European.
-const european: Record<string, string> = { en: "en-GB", pt: "pt-PT" };
+// Of English and Portuguese the European forms: the regions are European. Which digits Arabic has differs by browser.
+const writtenAs: Record<string, string> = { en: "en-GB", pt: "pt-PT", ar: "ar-u-nu-latn" };
 
 function makeFormats(tag: string): Formats {
-  const language = european[tag] ?? tag;
+  const language = writtenAs[tag] ?? tag;
   const number = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
   const percent = lazy(
     () => new Intl.NumberFormat(language, { style: "percent", maximumSignificantDigits: 2 }),
