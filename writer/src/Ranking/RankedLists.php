@@ -151,15 +151,18 @@ final class RankedLists
         }
         $share = $exploreShare * $model->weight();
         $this->audiences[$region] = $audience;
-        $trialsOf = function (Window $window, string $name) use (
+        [$bias, $now] = [$model->bias(), $this->now];
+        // Static: PHP looks for no cycles (main.php), and one would keep each simulated ranking in memory.
+        $trialsOf = static function (Window $window, string $name) use (
             $share,
             $traffic,
-            $model,
+            $bias,
             $audience,
+            $now,
         ): ?Trials {
-            $parts = $audience?->parts($window, $name, $this->now);
+            $parts = $audience?->parts($window, $name, $now);
 
-            return $parts === [] ? null : new Trials($share, $traffic, $model->bias(), $parts);
+            return $parts === [] ? null : new Trials($share, $traffic, $bias, $parts);
         };
         $lists = $this->lists[$region] = new TopLists(
             $this->windows,

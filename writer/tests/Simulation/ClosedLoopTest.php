@@ -53,6 +53,21 @@ final class ClosedLoopTest extends TestCase
     }
 
     #[Test]
+    public function what_is_ranked_anew_for_days_needs_no_search_for_cycles_in_memory(): void
+    {
+        gc_collect_cycles();
+        gc_disable(); // as main.php does
+        self::simulate(
+            new World()->with([...self::SMALL, 'days' => 0.3]),
+            new OurRanker(self::EXPLORE_SHARE),
+        );
+        $found = gc_collect_cycles();
+        gc_enable();
+
+        self::assertSame(0, $found);
+    }
+
+    #[Test]
     public function an_attack_leaves_births_and_views_elsewhere_as_they_are(): void
     {
         $world = new World()->with([
