@@ -9,17 +9,28 @@ export type Logger = (
   facts?: Record<string, unknown>,
 ) => void;
 
-let output: number | undefined;
+/** Gives how many of the bytes were written; of a socket below 0 for none. */
+type Write = (bytes: Uint8Array) => number;
+
+let write: Write | undefined;
+let isCut = false;
 
 // Not before the first line: a supervisor has a worker to start, and node:fs would take a tenth of its time until then.
 function files(): typeof import("node:fs") {
   return require("node:fs");
 }
 
-/** Standard output. A pipe is opened anew: without waiting for a reader, which could hold the process for ever. */
-function openOutput(): number {
-  const { constants, fstatSync, openSync } = files();
-  if (!fstatSync(1).isFIFO()) return 1;
+/** Standard output, without waiting for a reader, which could hold the process for ever. */
+function openOutput(): Write {
+  const { fstatSync, writeSync } = files();
+  const output = fstatSync(1);
+  if (output.isSocket()) return openSocket();
+  const file = output.isFIFO() ? openPipe() : 1;
+  return (bytes) => writeSync(file, bytes);
+}
+
+function openPipe(): number {
+  const { constants, openSync } = files();
   try {
     return openSync("/proc/self/fd/1", constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
@@ -27,11 +38,27 @@ function openOutput(): number {
   }
 }
 
+/** journald's, which may hang. It cannot be opened anew, and each process that Bun starts makes it a waiting one again. */
+function openSocket(): Write {
+  const [dontWait, noSignal] = [0x40, 0x4000]; // of send(2) on Linux
+  try {
+    const { dlopen } = require("bun:ffi") as typeof import("bun:ffi");
+    const { symbols } = dlopen("libc.so.6", {
+      send: { args: ["int", "ptr", "usize", "int"], returns: "int" },
+    });
+    return (bytes) => symbols.send(1, bytes, bytes.length, dontWait | noSignal);
+  } catch {
+    return (bytes) => files().writeSync(1, bytes); // another libc
+  }
+}
+
 /** Writes one JSON object a line on standard output. A log that cannot be written, now or at all, ends and holds nothing. */
 export const writeLog: Logger = (level, event, message, facts = {}) => {
   const line = { time: new Date().toISOString(), level, event, message, ...facts, pid: process.pid };
+  const bytes = Buffer.from(`${isCut ? "\n" : ""}${JSON.stringify(line)}\n`);
   try {
-    output ??= openOutput();
-    files().writeSync(output, `${JSON.stringify(line)}\n`);
+    write ??= openOutput();
+    const written = write(bytes);
+    if (written > 0) isCut = written < bytes.length;
   } catch {} // a full disk, or a pipe that is closed or full
 };

@@ -1,3 +1,4 @@
+import { dlopen } from "bun:ffi";
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
@@ -264,6 +265,22 @@ function fullPipe(): number {
   return openSync(path, constants.O_WRONLY);
 }
 
+/** The same of a socket, as journald's is. */
+function fullSocket(): number {
+  const libc = dlopen("libc.so.6", {
+    socketpair: { args: ["int", "int", "int", "ptr"], returns: "int" },
+    fcntl: { args: ["int", "int", "int"], returns: "int" },
+  });
+  const ends = new Int32Array(2);
+  const [local, stream, setFlags] = [1, 1, 4];
+  libc.symbols.socketpair(local, stream | constants.O_NONBLOCK, 0, ends);
+  try {
+    while (true) writeSync(ends[1] ?? -1, new Uint8Array(512));
+  } catch {} // it is full
+  libc.symbols.fcntl(ends[1] ?? -1, setFlags, 0);
+  return ends[1] ?? -1;
+}
+
 function closedPipe(): number {
   const path = join(newFolder("pipe"), "log");
   execFileSync("mkfifo", [path]);
@@ -276,6 +293,7 @@ function closedPipe(): number {
 test.each([
   ["a full disk", () => openSync("/dev/full", "w")],
   ["a pipe that nobody reads", fullPipe],
+  ["a socket that nobody reads", fullSocket],
   ["a pipe that is closed", closedPipe],
 ])(
   "with its log on %s it answers, replaces a killed worker, and ends when it is told to",
