@@ -107,6 +107,12 @@ final class Editorial extends WriterCommand
                     default => '',
                 };
         }
+        foreach ($editorial->allowed as [$kind, $name, $reason, $by]) {
+            $lines[] =
+                "allowed  $kind->value $name, which waits for no review" .
+                ($reason === '' ? '' : ": $reason") .
+                ($by === null ? '' : " ($by)");
+        }
         foreach ($editorial->lifted as $lift) {
             $isSaid = in_array($lift['field'], new Restrictions($database)->fieldsOf($lift['video']), true);
             $lines[] =

@@ -133,6 +133,7 @@ final class Allow extends WriterCommand
     private const string HELP = <<<'TEXT'
     With --field, lines do not restrict the video with that field any more, whatever source says it, in
     EDITORIAL_FILE, until --end. After --until it is not shown, unless no line restricts it then.
+    Without --field, --end lets it wait for reviews again.
     TEXT;
 
     #[Override]
@@ -144,7 +145,7 @@ final class Allow extends WriterCommand
             'The id of the video; one that starts with a hyphen goes after --',
         )
             ->addOption('channel', mode: InputOption::VALUE_NONE, description: 'The name is a channel\'s')
-            ->addOption('end', mode: InputOption::VALUE_NONE, description: 'Let --field restrict it again')
+            ->addOption('end', mode: InputOption::VALUE_NONE, description: 'Take it back')
             ->setHelp(self::HELP);
         foreach (
             [
@@ -186,10 +187,13 @@ final class Allow extends WriterCommand
 
             return $this->lift($context, $entry, self::isGiven($input, 'end'));
         }
-        foreach (['until', 'reason', 'end'] as $name) {
-            if ($name === 'end' ? self::isGiven($input, $name) : $given($name) !== null) {
+        foreach (['until', 'reason'] as $name) {
+            if ($given($name) !== null) {
                 throw WriterException::usage("--$name: expected with --field.");
             }
+        }
+        if (self::isGiven($input, 'end')) {
+            return $this->end($context, $subject);
         }
 
         return $this->write($context, static function (Database $database) use (
@@ -241,6 +245,24 @@ final class Allow extends WriterCommand
             }
             $context->log->info("Allowed $subject again.", [
                 'event' => 'allowed',
+                $subject->kind->value => $subject->name,
+            ]);
+
+            return ExitCode::Ok;
+        });
+    }
+
+    private function end(Context $context, RemovalSubject $subject): ExitCode
+    {
+        return $this->write($context, static function (Database $database) use (
+            $context,
+            $subject,
+        ): ExitCode {
+            if (!new EditorialStep($context, $database)->change('allowed', $subject->isMeant(...), null)) {
+                throw WriterException::usage("Nothing to end: $subject waits for reviews.");
+            }
+            $context->log->info("Where it is new, $subject waits for reviews again.", [
+                'event' => 'allow_ended',
                 $subject->kind->value => $subject->name,
             ]);
 

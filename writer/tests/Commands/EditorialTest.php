@@ -950,6 +950,14 @@ final class EditorialTest extends TestCase
         self::assertSame(ExitCode::Ok, $this->writer('remove', 'b'));
         self::assertSame(ExitCode::Ok, $this->writer('allow', 'b', '--by', 'Ana'));
         self::assertSame(['b', 'old'], $this->list());
+        self::assertStringContainsString(
+            "\nallowed  video b, which waits for no review (Ana)\n",
+            $this->installation->run(['editorial'])->output,
+        );
+        self::assertSame(ExitCode::Ok, $this->writer('allow', 'b', '--end'));
+        self::assertSame(['old'], $this->list());
+        self::assertStringContainsString('video b waits for reviews', $this->refusal('allow', 'b', '--end'));
+        self::assertSame(ExitCode::Ok, $this->writer('allow', 'b'));
         $this->pin('c', '--rank', '2', '--until', Rfc3339::format(time() + 3600));
         self::assertSame(['b', 'c', 'old'], $this->list());
         self::assertSame(ExitCode::Ok, $this->writer('allow', '--channel', 'One & Co'));
