@@ -132,7 +132,8 @@ final class DatabaseFailure extends WriterException
         return match (true) {
             !is_dir($folder)
                 => "Cannot open $path: the folder $folder does not exist. Create it, or set DB_PATH.",
-            is_dir($path) => "Cannot open $path: it is a folder, expected a file.",
+            file_exists($path) && !is_file($path)
+                => "Cannot open $path: expected a file, it is a folder, a pipe or a device.",
             is_file($path) && !is_readable($path) => "Cannot open $path: permission denied.",
             !is_writable($folder) => "Cannot open $path: permission denied to write to the folder $folder.",
             default => "Cannot open $path: SQLite could not open the file.",

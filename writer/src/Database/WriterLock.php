@@ -44,8 +44,8 @@ final class WriterLock
         }
         $sleep ??= static fn(int $microseconds) => usleep(max(0, $microseconds));
         $path = "$databasePath.lock";
-        // "e": a check of the database that outlives a killed cron must not keep the lock.
-        $file = self::attempt(static fn(): mixed => fopen($path, 'c+e'), $databasePath);
+        // "e": a check of the database that outlives a killed cron must not keep the lock. "n": nor must a pipe be waited for.
+        $file = self::attempt(static fn(): mixed => fopen($path, 'c+en'), $databasePath);
         for (
             $polls = ($timeoutSeconds * 1_000_000) / self::POLL_MICROSECONDS;
             !flock($file, LOCK_EX | LOCK_NB);

@@ -291,8 +291,11 @@ final class SpoolFile extends Source
             $this->release();
             throw SourceFailure::stillWritten($this->path());
         }
+        if (!$this->isClaimed) {
+            throw SourceFailure::cannotMove($this->path(), $this->taken->reading);
+        }
         $folder = $clean ? $this->taken->done : $this->taken->rejected;
-        if (!$this->isClaimed || !TakenFiles::move($this->path(), "$folder/{$this->settledName()}")) {
+        if (!TakenFiles::move($this->path(), "$folder/{$this->settledName()}")) {
             $this->release();
             throw SourceFailure::cannotMove($this->path(), $folder);
         }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Faults;
 
 use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 use SQLite3;
 use TrendVault\Writer\ExitCode;
@@ -109,6 +110,26 @@ final class DatabaseFaultsTest extends TestCase
         self::assertSame(ExitCode::DatabaseUnavailable, $result->exitCode);
         self::assertStringContainsString('not an SQLite database', $result->message());
         self::assertSame($content, file_get_contents($installation->database));
+    }
+
+    #[Test]
+    #[TestWith([''])]
+    #[TestWith(['.lock'])]
+    public function no_command_waits_for_a_pipe_in_a_files_place(string $suffix): void
+    {
+        $installation = Installation::migrated();
+        unlink($installation->database . $suffix);
+        posix_mkfifo($installation->database . $suffix, 0o600);
+        foreach (['cron', 'rank', 'check', 'status'] as $command) {
+            $result = $installation->run([$command]);
+
+            $isRead = $suffix === '.lock' && in_array($command, ['check', 'status'], true);
+            self::assertSame(
+                $isRead ? ExitCode::Ok : ExitCode::DatabaseUnavailable,
+                $result->exitCode,
+                $command,
+            );
+        }
     }
 
     #[Test]

@@ -145,7 +145,7 @@ final class SpoolEntriesTest extends SpoolTestCase
         $result = $this->installation->run(['cron']);
 
         self::assertSame(ExitCode::SourceFailed, $result->exitCode);
-        self::assertStringContainsString('Cannot move', $result->message('source_failed'));
+        self::assertStringContainsString("to {$this->taken('reading')}: ", $result->message('source_failed'));
         self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
         self::assertFileExists("$this->spool/a.ndjson");
     }
