@@ -67,7 +67,7 @@ final class Log extends AbstractLogger
             $message . $facts,
         );
 
-        return $prefix . OutputFormatter::escape(str_replace("\n", "\n  ", $visible));
+        return $prefix . OutputFormatter::escape(str_replace("\n", "\n  ", rtrim($visible, "\n")));
     }
 
     /** @param mixed[] $context */
