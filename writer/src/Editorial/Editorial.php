@@ -118,6 +118,20 @@ final readonly class Editorial
     }
 
     /**
+     * @param int $now UTC seconds
+     * @return list<Review>
+     */
+    public function reviewsAt(int $now): array
+    {
+        return array_values(
+            array_filter(
+                $this->reviews,
+                static fn(array $review): bool => ($review['until'] ?? PHP_INT_MAX) > $now,
+            ),
+        );
+    }
+
+    /**
      * @param array<int, string> $sources names by id
      * @param array<string> $categories what sources call a category otherwise: its name, by that
      * @param int $now UTC seconds
@@ -129,12 +143,7 @@ final readonly class Editorial
             array_filter($this->rules, static fn(array $rule): bool => $rule['until'] > $now),
         );
 
-        $reviews = array_values(
-            array_filter(
-                $this->reviews,
-                static fn(array $review): bool => ($review['until'] ?? PHP_INT_MAX) > $now,
-            ),
-        );
+        $reviews = $this->reviewsAt($now);
 
         return $rules === [] && $reviews === []
             ? null

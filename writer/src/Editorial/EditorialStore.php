@@ -292,7 +292,7 @@ final readonly class EditorialStore
      * Facts for `status`: null when no file was ever set.
      *
      * @param int $now UTC seconds
-     * @return ?array{read_at: ?string, failed_at: ?string, failure: ?string, removals: int, pins: int, rules: int, lifted: int, waiting: int, placed: array{ranks: int, impressions: float, clicks: float, model_clicks: float}, not_shown: list<array{video: string, region: string, window: string, category: ?string, reason: string}>}
+     * @return ?array{read_at: ?string, failed_at: ?string, failure: ?string, removals: int, pins: int, rules: int, reviews: int, lifted: int, waiting: int, placed: array{ranks: int, impressions: float, clicks: float, model_clicks: float}, not_shown: list<array{video: string, region: string, window: string, category: ?string, reason: string}>}
      */
     public function facts(int $now): ?array
     {
@@ -325,6 +325,7 @@ final readonly class EditorialStore
             'rules' => count(
                 array_filter($editorial->rules, static fn(array $rule): bool => $rule['until'] > $now),
             ),
+            'reviews' => count($editorial->reviewsAt($now)),
             'lifted' => array_sum(array_map(count(...), $editorial->liftedAt($now))),
             'waiting' => count($this->waiting($now)),
             'placed' => $this->results(),

@@ -264,6 +264,7 @@ final readonly class MetricsReport
                 [$hidden, ['shown' => 'no']],
             ]),
             self::gauge('editorial_rules', 'Rules that are not over.', [[$facts['rules']]]),
+            self::gauge('editorial_reviews', 'Reviews that are not over.', [[$facts['reviews']]]),
             self::gauge('editorial_lifted', 'Restrictions that editors lifted.', [[$facts['lifted']]]),
             self::gauge('editorial_waiting', 'Videos that wait for an editor.', [[$facts['waiting']]]),
             self::gauge('placed_impressions', 'Impressions of placed videos.', [[$results['impressions']]]),

@@ -37,7 +37,7 @@ final readonly class StatusReport
      * @param int $futureVideos velocities whose newest observation is of the future: they do not rank
      * @param array<int, string> $exitCodeLabels
      * @param list<Pause> $pauses
-     * @param ?array{read_at: ?string, failed_at: ?string, failure: ?string, removals: int, pins: int, rules: int, lifted: int, waiting: int, placed: array{ranks: int, impressions: float, clicks: float, model_clicks: float}, not_shown: list<array{video: string, region: string, window: string, category: ?string, reason: string}>} $editorial
+     * @param ?array{read_at: ?string, failed_at: ?string, failure: ?string, removals: int, pins: int, rules: int, reviews: int, lifted: int, waiting: int, placed: array{ranks: int, impressions: float, clicks: float, model_clicks: float}, not_shown: list<array{video: string, region: string, window: string, category: ?string, reason: string}>} $editorial
      */
     private function __construct(
         private int $now,
@@ -191,17 +191,19 @@ final readonly class StatusReport
             'removals' => $removals,
             'pins' => $pins,
             'rules' => $rules,
+            'reviews' => $reviews,
             'lifted' => $lifted,
             'waiting' => $waiting,
             'failure' => $failure,
         ] = $this->editorial;
         $shown = $pins - count($this->editorial['not_shown']);
+        $inForce = $this->editorial['read_at'] === null ? 'no' : 'an older';
 
         return [
-            "Editorial   $removals removals, $pins pins, of which $shown are shown, $rules rules, $lifted restrictions lifted, $waiting videos wait (`writer editorial`)",
+            "Editorial   $removals removals, $pins pins, of which $shown are shown, $rules rules, $reviews reviews, $lifted restrictions lifted, $waiting videos wait (`writer editorial`)",
             ...$failure === null
                 ? []
-                : ["            since {$this->editorial['failed_at']} an older file is in force: $failure"],
+                : ["            since {$this->editorial['failed_at']} $inForce file is in force: $failure"],
         ];
     }
 

@@ -757,9 +757,12 @@ final class EditorialTest extends TestCase
         $told = fn(string $file): string => file_put_contents($this->file, $file) > 0
             ? $this->installation->run(['rank'])->message('editorial_refused')
             : '';
+        $status = fn(): string => $this->installation->run(['status'])->output;
         self::assertStringEndsWith("\nNo file is in force.", $told('{'));
+        self::assertStringContainsString(' no file is in force: ', $status());
         self::assertSame('', $told('{}'));
         self::assertStringEndsWith("\nThe last file that could be read stays in force.", $told('{'));
+        self::assertStringContainsString(' an older file is in force: ', $status());
     }
 
     #[Test]
@@ -943,10 +946,9 @@ final class EditorialTest extends TestCase
             ', then stays out: A title (One & Co)',
             $this->installation->run(['editorial'])->output,
         );
-        self::assertStringContainsString(
-            'trendvault_writer_editorial_waiting 5',
-            $this->installation->run(['status', '--prometheus'])->output,
-        );
+        $metrics = $this->installation->run(['status', '--prometheus'])->output;
+        self::assertStringContainsString('trendvault_writer_editorial_waiting 5', $metrics);
+        self::assertStringContainsString('trendvault_writer_editorial_reviews 1', $metrics);
         self::assertSame(ExitCode::Ok, $this->writer('remove', 'b'));
         self::assertSame(ExitCode::Ok, $this->writer('allow', 'b', '--by', 'Ana'));
         self::assertSame(['b', 'old'], $this->list());
