@@ -113,13 +113,14 @@ final class Rules
 
         return ($this->named['word'] === [] && $this->phrases === [] ? '' : $titles) .
             ($this->named['tag'] === [] ? '' : ', (SELECT tags FROM details WHERE video_id = v.id) AS tags') .
-            ($this->named['source'] === [] ? '' : ', v.described_by');
+            ($this->named['source'] === [] ? '' : ', v.described_by') .
+            ($this->reviews === [] ? '' : ', v.first_seen_at');
     }
 
     /**
      * The strictest of what is about a video.
      *
-     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int, ...} $video
+     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int, first_seen_at?: int, ...} $video
      * @param int $knownSince UTC seconds: when it was first counted in the region, or first known where nobody counts it
      * @param int $now UTC seconds
      */
@@ -326,9 +327,10 @@ final class Rules
         return $found;
     }
 
-    /** @param array{video_id: string, channel: string, category: ?string, ...} $video */
+    /** @param array{video_id: string, channel: string, category: ?string, first_seen_at?: int, ...} $video */
     private function waiting(array $video, string $region, int $knownSince, int $now): ?Ruling
     {
+        $knownSince = max($knownSince, $video['first_seen_at'] ?? 0); // a source may date its lines back
         [$waitsUntil, $staysOutUntil] = [0, 0];
         // Until its next line, a video may have a name that was joined since.
         $category = $this->categories[$video['category'] ?? ''] ?? $video['category'];

@@ -440,7 +440,7 @@ final class RankableVideos
     /**
      * What editors decided of a video, which is noted.
      *
-     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int, ...} $row
+     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int, first_seen_at?: int, ...} $row
      * @param int $knownSince UTC seconds
      */
     private function ruling(array $row, string $region, int $knownSince, float $viewsPerHour = 0.0): ?Ruling

@@ -938,6 +938,8 @@ final class EditorialTest extends TestCase
         );
         $this->list();
         $this->ingest([['id' => 'old', 'views' => 300, 'observed_at' => NdjsonLine::ago(4 * 3600)]]);
+        $this->ingest([['id' => 'dated-back', 'views' => 200, 'observed_at' => NdjsonLine::ago(4 * 3600)]]);
+        $this->knowSince('old', 4);
         foreach (['enter', 'stay-out'] as $then) {
             file_put_contents($this->file, $review($then, 2));
             self::assertSame(['old'], $this->list(), $then);
@@ -947,7 +949,7 @@ final class EditorialTest extends TestCase
             $this->installation->run(['editorial'])->output,
         );
         $metrics = $this->installation->run(['status', '--prometheus'])->output;
-        self::assertStringContainsString('trendvault_writer_editorial_waiting 5', $metrics);
+        self::assertStringContainsString('trendvault_writer_editorial_waiting 6', $metrics);
         self::assertStringContainsString('trendvault_writer_editorial_reviews 1', $metrics);
         self::assertSame(ExitCode::Ok, $this->writer('remove', 'b'));
         self::assertSame(ExitCode::Ok, $this->writer('allow', 'b', '--by', 'Ana'));
@@ -1060,6 +1062,7 @@ final class EditorialTest extends TestCase
     public function after_a_reviews_time_new_videos_enter_or_stay_out_as_it_says(): void
     {
         $this->ingest([['id' => 'g', 'views' => 300, 'observed_at' => NdjsonLine::ago(3 * 3600)]]);
+        $this->knowSince('g', 3);
         $review = [
             'region' => 'GB',
             'since' => Rfc3339::format(time() - 24 * 3600),
@@ -1186,6 +1189,13 @@ final class EditorialTest extends TestCase
             ExitCode::Ok,
             $this->installation->run(['ingest', '-'], NdjsonLine::many($filled))->exitCode,
         );
+    }
+
+    private function knowSince(string $video, int $hours): void
+    {
+        $database = Database::openForWriting($this->installation->database);
+        $database->run('UPDATE videos SET first_seen_at = ? WHERE id = ?', [time() - 3600 * $hours, $video]);
+        $database->close();
     }
 
     private function rule(string ...$options): void
