@@ -151,6 +151,14 @@ describe("the embedded page", () => {
     });
   });
 
+  test("shows in its frame what goes wrong", async () => {
+    const frame = embedded("").replace("region=DE", "region=XX");
+    await inFrame({ frame, errors: [/status of 400/] }, async (page) => {
+      const title = await page.frameLocator("iframe").locator("h1").textContent();
+      assert.equal(title, "This address is not understood");
+    });
+  });
+
   test("is the only page that others may frame", async () => {
     const frame = embedded("").replace("/embed?", "/?");
     await inFrame({ frame, errors: [/frame-ancestors/] }, async (page) => {
