@@ -16,8 +16,9 @@ final class OpenApi
     {
         $document = json_decode((string) file_get_contents(self::FILE), true, flags: JSON_THROW_ON_ERROR);
         foreach ($document['paths'][$path]['get']['parameters'] as $parameter) {
-            if ($parameter['name'] === $name) {
-                return $parameter['schema'];
+            $shared = $document['components']['parameters'][basename($parameter['$ref'] ?? '')] ?? $parameter;
+            if ($shared['name'] === $name) {
+                return $shared['schema'];
             }
         }
         throw new UnexpectedValueException("$path has no parameter $name.");
