@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { nameStore, openStore } from "./stores.ts";
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
+import { nameStore, openStore, readWhole } from "./stores.ts";
 
 test.each([
   [403, "denied"],
@@ -25,4 +29,17 @@ test.each([
   } finally {
     await server.stop(true);
   }
+});
+
+test.each([
+  ["a pipe", (path: string) => execFileSync("mkfifo", [path])],
+  ["a folder", (path: string) => mkdirSync(path)],
+])("%s in the place of a folder's object is not waited for", async (_, make) => {
+  const folder = newFolder("follow");
+  const name = "current.json";
+  make(join(folder, name));
+  const store = openStore(nameStore(folder, "lists"), null);
+  const opened = await store.open(name, { signal: AbortSignal.timeout(300_000) });
+  if (opened === null || opened === "unchanged") throw new Error("it is there");
+  await expect(readWhole(opened, { largest: 1000, name })).rejects.toMatchObject({ reason: "unreachable" });
 });

@@ -1,5 +1,5 @@
-import { createReadStream } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open, readdir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { isStoreName } from "@trendvault/contract/pointer";
 import { FollowFailure } from "./failure.ts";
@@ -122,9 +122,14 @@ async function* counted(body: AsyncIterable<Uint8Array>, count: (bytes: number) 
   }
 }
 
-/** A store as files in a folder: a copy of a bucket, or a mounted one. */
+const mostHanging = 2; // each holds a thread
+const chunkBytes = 256 * 1024;
+
+/** A store as files in a folder: a copy of a bucket, or a mounted one, whose reads may hang. */
 class FolderStore implements ObjectStore {
   readonly address: string;
+  /** Reads that were given up and have not ended. */
+  #hanging = 0;
 
   constructor(folder: string) {
     this.address = folder;
@@ -133,14 +138,58 @@ class FolderStore implements ObjectStore {
   async open(name: string, { signal, etag }: OpenOptions): Promise<OpenedObject | "unchanged" | null> {
     const path = join(this.address, name);
     try {
-      const { mtimeMs, size, ino } = await stat(path);
+      const { mtimeMs, size, ino } = await this.#within(signal, () => stat(path));
       const version = `${ino}-${size}-${mtimeMs}`;
       if (version === etag) return "unchanged";
-      return { etag: version, clockSeconds: null, body: readFile(path, signal) };
+      return { etag: version, clockSeconds: null, body: this.#read(path, signal) };
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR") return null;
       throw readFailure(error, path);
+    }
+  }
+
+  async *#read(path: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    const flags = constants.O_RDONLY | constants.O_NONBLOCK; // a pipe is not waited for
+    try {
+      const file = await this.#within(signal, () => open(path, flags));
+      try {
+        if (!(await file.stat()).isFile())
+          throw new FollowFailure("unreachable", `Cannot read ${path}: it is no file.`);
+        while (true) {
+          const chunk = new Uint8Array(chunkBytes);
+          const { bytesRead } = await this.#within(signal, () => file.read(chunk));
+          if (bytesRead === 0) return;
+          yield chunk.subarray(0, bytesRead);
+        }
+      } finally {
+        void file.close().catch(() => {}); // which may hang, too
+      }
+    } catch (error) {
+      throw readFailure(error, path);
+    }
+  }
+
+  async #within<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    signal.throwIfAborted();
+    if (this.#hanging >= mostHanging)
+      throw new FollowFailure(
+        "timeout",
+        `${this.address} took too long, and is read no more until it answers.`,
+      );
+    const working = work();
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const abort = () => {
+      this.#hanging++;
+      const end = () => this.#hanging--;
+      working.then(end, end);
+      reject(signal.reason);
+    };
+    signal.addEventListener("abort", abort);
+    try {
+      return await Promise.race([working, aborted]);
+    } finally {
+      signal.removeEventListener("abort", abort);
     }
   }
 
@@ -159,16 +208,11 @@ class FolderStore implements ObjectStore {
   }
 }
 
-async function* readFile(path: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
-  try {
-    yield* createReadStream(path, { signal });
-  } catch (error) {
-    throw readFailure(error, path);
-  }
-}
-
 function readFailure(error: unknown, path: string): FollowFailure {
-  const { code = "" } = error as NodeJS.ErrnoException;
+  if (error instanceof FollowFailure) return error;
+  const { name, code = "" } = error as NodeJS.ErrnoException;
+  if (name === "TimeoutError" || name === "AbortError")
+    return new FollowFailure("timeout", `${path} took too long: asked again.`, { cause: error });
   return new FollowFailure(code === "EACCES" ? "denied" : "unreachable", `Cannot read ${path} (${code}).`, {
     cause: error,
   });
