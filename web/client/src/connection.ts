@@ -93,11 +93,22 @@ function limitedSend(send: Send, seconds: number): Send {
     try {
       return await send(new Request(request, { signal: end.signal }));
     } catch (error) {
-      if (end.signal.aborted) throw end.signal.reason;
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new TypeError(`Cannot read ${url}: ${reason}`, { cause: error });
+      throw end.signal.aborted ? end.signal.reason : networkFailure(url, error);
     }
   };
+}
+
+function networkFailure(url: string, cause: unknown): TypeError {
+  return new TypeError(`Cannot read ${url}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+}
+
+/** The whole body of an answer. Where it breaks off, the error is a TypeError without an address. */
+async function readBody(response: Response, url: string): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return new Uint8Array(await response.arrayBuffer());
+  } catch (error) {
+    throw error instanceof TypeError ? networkFailure(url, error) : error; // others say why it was ended
+  }
 }
 
 type RetryPolicy = {
@@ -183,7 +194,7 @@ function conditionalSend(send: Send, capacity: number): Send {
     const response = await send(known === undefined ? request : ifChanged(request, known));
     if (response.status === 304 && known !== undefined) return renew(known, response.headers);
     kept.delete(request.url);
-    const answer = await readAnswer(response);
+    const answer = await readAnswer(response, request.url);
     if (answer === null) return response;
     kept.set(request.url, answer);
     if (kept.size > capacity) kept.delete(kept.keys().next().value ?? "");
@@ -192,10 +203,10 @@ function conditionalSend(send: Send, capacity: number): Send {
 }
 
 /** A success with an ETag, else null. */
-async function readAnswer(response: Response): Promise<Kept | null> {
+async function readAnswer(response: Response, url: string): Promise<Kept | null> {
   const etag = response.headers.get("etag");
   if (!response.ok || etag === null) return null;
-  const body = new Uint8Array(await response.arrayBuffer());
+  const body = await readBody(response, url);
   return { etag, status: response.status, headers: new Headers(response.headers), body };
 }
 
@@ -222,7 +233,7 @@ function checkedSend(send: Send, check: Check): Send {
   return async (request) => {
     const response = await send(request);
     if (request.method !== "GET" || !response.ok) return response;
-    const body = new Uint8Array(await response.arrayBuffer());
+    const body = await readBody(response, request.url);
     const { status, headers } = response;
     await check({ url: request.url, status, headers, body });
     return new Response(body, { status, headers });

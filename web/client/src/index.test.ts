@@ -50,6 +50,8 @@ const list = pageOf();
 const wrong: [string, () => Response | Promise<Response>][] = [
   ["a network failure", () => Promise.reject(new TypeError("no route"))],
   ["an answer that is cut off", () => new Response('{"items": [')],
+  ["an answer that breaks off", () => new Response(broken())],
+  ["an answer with an ETag that breaks off", () => new Response(broken(), { headers: { etag: '"1"' } })],
   ["a page of HTML", () => new Response("<!doctype html><title>Log in</title>", html)],
   ["an empty body", () => new Response("", html)],
   ["an empty success", () => new Response(null, { status: 204 })],
@@ -58,6 +60,10 @@ const wrong: [string, () => Response | Promise<Response>][] = [
     json({ ...list, ...part }),
   ),
 ];
+
+function broken(): ReadableStream {
+  return new ReadableStream({ pull: (body) => body.error(new TypeError("terminated")) });
+}
 
 function json(body: unknown): [string, () => Response] {
   return [`the JSON ${JSON.stringify(body).slice(0, 40)}`, () => Response.json(body)];

@@ -43,7 +43,11 @@ export async function readJson<T>(
   response: Response,
   { url, field }: { url: string; field: string },
 ): Promise<T> {
-  const text = await response.text();
+  const text = await response.text().catch((cause: unknown) => {
+    throw cause instanceof TypeError
+      ? new TypeError(`Cannot read ${url}: ${cause.message}`, { cause })
+      : cause;
+  });
   const body = parse(text);
   if (!response.ok) throw problemError(body ?? text, response);
   if (isRecord(body) && isArrayOf(field, body[field]) && (field !== "items" || isPlaced(body)))
