@@ -85,13 +85,17 @@ function limitedSend(send: Send, seconds: number): Send {
     const onAbort = () => end.abort(signal.reason);
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
-    const onTimeout = () =>
+    const limited = new Request(request, { signal: end.signal });
+    const onTimeout = () => {
+      // Held until now: WebKit 2.50 collects the signal of a request that nothing holds, and fetch() then never ends.
+      if (limited.signal.aborted) return;
       end.abort(new DOMException(`Cannot read ${url}: it took longer than ${seconds} s`, "TimeoutError"));
+    };
     // Not ended with the head of the answer: the body may hang, too. In Node.js it keeps no process running.
     const timer = setTimeout(onTimeout, seconds * 1000) as unknown as { unref?: () => void };
     timer.unref?.();
     try {
-      return await send(new Request(request, { signal: end.signal }));
+      return await send(limited);
     } catch (error) {
       throw end.signal.aborted ? end.signal.reason : networkFailure(url, error);
     }
