@@ -42,6 +42,10 @@ gc_disable();
 
 $environment = getenv();
 $atTerminal = stream_isatty(STDERR);
+// journald's, which may hang: no run waits for it, and holds the lock meanwhile. Of inode(7).
+if (((fstat(STDERR)['mode'] ?? 0) & 0o170000) === 0o140000) {
+    stream_set_blocking(STDERR, false);
+}
 if (!$atTerminal) {
     // Or Symfony starts stty to ask for the size of a terminal that is not there.
     putenv('COLUMNS=120');

@@ -205,4 +205,25 @@ final class SpoolEntriesTest extends SpoolTestCase
             self::assertSame($run + 1, $this->installation->value('SELECT count(*) FROM observations'));
         }
     }
+
+    #[Test]
+    public function a_log_that_journald_does_not_take_holds_up_no_run(): void
+    {
+        $this->put('a.ndjson', self::lines('v', 1) . "nonsense\n");
+        [$journald, $log] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+        stream_set_blocking($log, false);
+        while ((int) @fwrite($log, str_repeat('x', 512)) > 0) {
+            continue;
+        }
+        stream_set_blocking($log, true);
+        $run = proc_open([Installation::PROGRAM, 'cron'], [2 => $log], $pipes, null, [
+            ...getenv(),
+            'DB_PATH' => $this->installation->database,
+            ...$this->installation->environment,
+        ]);
+
+        self::assertSame(0, proc_close($run));
+        self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
+        fclose($journald);
+    }
 }
