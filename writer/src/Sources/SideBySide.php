@@ -122,6 +122,7 @@ final class SideBySide
         }
         foreach ($this->waiting as [$fiber, $response, $end]) {
             if ($end <= self::now()) {
+                $response?->cancel(); // Else the client waits for its head when the task lets go of it.
                 $this->go($fiber, $response === null ? null : new TimeoutException('no byte came in time'));
             }
         }

@@ -40,21 +40,14 @@ final class SilentHostsTest extends TestCase
             array_filter($does, static fn(string $kind): bool => in_array($kind, $kinds, true)),
         );
         $lines = NdjsonLine::of(['id' => 'video-HOST', 'observed_at' => NdjsonLine::ago(60)]);
-        $this->process = proc_open(
-            [PHP_BINARY, __DIR__ . '/silent-hosts.php', ...$does],
-            [['file', '/dev/null', 'r'], ['pipe', 'w']],
-            $pipes,
-            null,
-            ['LINES' => $lines],
-        );
-        $ports = json_decode((string) fgets($pipes[1]), true);
-        stream_set_blocking($pipes[1], false);
+        [$ports, $said] = $this->start($does, $lines);
+        stream_set_blocking($said, false);
         $installation = Installation::migrated(['SOURCE_TIMEOUT_SECONDS' => '11']);
         $urls = array_map(static fn(int $port): string => "http:http://127.0.0.1:$port/views", $ports);
-        $run = static function () use ($installation, $urls, $pipes): array {
+        $run = static function () use ($installation, $urls, $said): array {
             $result = $installation->run(['ingest', ...$urls]);
 
-            return [$result, array_filter(explode("\n", (string) stream_get_contents($pipes[1])))];
+            return [$result, array_filter(explode("\n", (string) stream_get_contents($said)))];
         };
 
         [$first, $events] = $run();
@@ -118,5 +111,37 @@ final class SilentHostsTest extends TestCase
                 ),
             ),
         );
+    }
+
+    #[Test]
+    public function an_edge_that_only_says_that_it_goes_on_is_given_up_in_time(): void
+    {
+        [$ports] = $this->start(['goes on without an end'], '');
+        $installation = Installation::migrated([
+            'SOURCES' => "edge:http://127.0.0.1:$ports[0]",
+            'SOURCE_TIMEOUT_SECONDS' => '1',
+            'VIEWS_KEYS' => 'v1:' . str_repeat('a', 43),
+        ]);
+        $result = $installation->run(['cron']);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode, $result->errors);
+        self::assertStringContainsString('no byte came in time', $result->message('source_failed'));
+    }
+
+    /**
+     * @param list<string> $does
+     * @return array{list<int>, resource} the ports, and what they say
+     */
+    private function start(array $does, string $lines): array
+    {
+        $this->process = proc_open(
+            [PHP_BINARY, __DIR__ . '/silent-hosts.php', ...$does],
+            [['file', '/dev/null', 'r'], ['pipe', 'w']],
+            $pipes,
+            null,
+            ['LINES' => $lines],
+        );
+
+        return [json_decode((string) fgets($pipes[1]), true), $pipes[1]];
     }
 }

@@ -34,8 +34,11 @@ while (true) {
         } elseif ($does === 'drips') {
             fwrite($socket, "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
             $dripping[$id] = [$socket, "\n"];
-        } elseif ($does === 'goes on') {
-            $dripping[$id] = [$socket, "HTTP/1.1 100 Continue\r\n\r\n"];
+        } elseif (str_starts_with($does, 'goes on')) {
+            $dripping[$id] = [
+                $socket,
+                str_repeat("HTTP/1.1 100 Continue\r\n\r\n", $does === 'goes on' ? 1 : 200),
+            ];
         } elseif ($does === 'answers') {
             $lines = str_replace('HOST', (string) $hosts[$id], (string) getenv('LINES'));
             fwrite($socket, 'HTTP/1.1 200 OK' . "\r\nContent-Length: " . strlen($lines) . "\r\n\r\n$lines");
