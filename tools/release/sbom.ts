@@ -141,9 +141,11 @@ function partAt(key: string, packages: Packages, need: Need): Part {
   const [resolved = key, , info, integrity] = packages[key] ?? [];
   const { name, version } = nameAndVersion(resolved);
   return {
-    ...{ purl: purlOf(name, version), name, version, need },
+    ...{ purl: purlOf({ name, version }), name, version, need },
     hashes: typeof integrity === "string" ? [{ algorithm: "SHA-512", hex: hexOf(integrity) }] : [],
-    needs: keysOf((info ?? {}) as Info, key, packages).map((needed) => purlAt(needed, packages)),
+    needs: keysOf((info ?? {}) as Info, key, packages).map((needed) =>
+      purlOf(nameAndVersion(packages[needed]?.[0] ?? needed)),
+    ),
   };
 }
 
@@ -174,28 +176,21 @@ function keysOf(
 
 /** A package finds its own copy of another one first, then those of the packages around it (`a/b`), then the common one. */
 function keyOf(name: string, from: string, packages: Packages): string | null {
-  for (let around = from; around !== ""; around = withoutLast(around)) {
+  for (let around = from; around !== ""; around = around.replace(lastName, "")) {
     if (`${around}/${name}` in packages) return `${around}/${name}`;
   }
   return name in packages ? name : null;
 }
 
-/** "a/@b/c" without its last package name is "a". */
-function withoutLast(key: string): string {
-  return key.replace(/(?:^|\/)(?:@[^/]+\/)?[^/]+$/, "");
-}
-
-function purlAt(key: string, packages: Packages): string {
-  const { name, version } = nameAndVersion(packages[key]?.[0] ?? key);
-  return purlOf(name, version);
-}
+/** Of a package: "@b/c" of "a/@b/c". */
+const lastName = /(?:^|\/)(?:@[^/]+\/)?[^/]+$/;
 
 function nameAndVersion(resolved: string): { name: string; version: string } {
   const at = resolved.lastIndexOf("@");
   return { name: resolved.slice(0, at), version: resolved.slice(at + 1) };
 }
 
-function purlOf(name: string, version: string): string {
+function purlOf({ name, version }: { name: string; version: string }): string {
   return `pkg:npm/${name.replace("@", "%40")}@${version}`;
 }
 
@@ -213,7 +208,7 @@ function toolParts(hashes: string): Part[] {
     .map((line) => {
       const [name = "", version = "", integrity = ""] = line.split(" ");
       return {
-        ...{ purl: purlOf(name, version), name, version, needs: [], license: licenses[name] ?? "MIT" },
+        ...{ purl: purlOf({ name, version }), name, version, needs: [], license: licenses[name] ?? "MIT" },
         need: name.startsWith("@oven/bun-linux-") ? "required" : "excluded",
         hashes: [{ algorithm: "SHA-512", hex: hexOf(integrity) }],
       } as const;
