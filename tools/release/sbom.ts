@@ -243,14 +243,12 @@ const requirement = /^(?<name>[A-Za-z0-9._-]+)==(?<version>[^\s;\\]+)/;
 
 /** The packages of a pip requirements file with versions and hashes, which the load test, the benchmark and checks use. */
 function pythonParts(requirements: string): Part[] {
-  const parts: Part[] = [];
-  // One requirement may go over several lines, which end with a backslash.
-  for (const line of requirements.replaceAll("\\\n", " ").split("\n")) {
-    const { name, version } = requirement.exec(line)?.groups ?? {};
-    if (name === undefined || version === undefined) continue;
+  const lines = requirements.replaceAll("\\\n", " ").split("\n"); // one may go over several, which end with a backslash
+  return lines.flatMap((line) => {
+    const { name = "", version = "" } = requirement.exec(line)?.groups ?? {};
     const purl = `pkg:pypi/${name.toLowerCase().replaceAll(/[._]/g, "-")}@${version}`;
     const fileHashes = [...line.matchAll(/--hash=sha256:(\w+)/g)].map(([, hex = ""]) => hex);
-    parts.push({ purl, name, version, need: "optional", hashes: [], fileHashes, needs: [] });
-  }
-  return parts;
+    const part = { purl, name, version, need: "optional", hashes: [], fileHashes, needs: [] } as const;
+    return name === "" ? [] : [part];
+  });
 }
