@@ -342,8 +342,10 @@ final class Database
     /** SQLite3's constructor throws a bare Exception that carries no result code. */
     private static function open(string $path, int $flags, int $busyTimeoutMilliseconds): self
     {
-        if (file_exists($path) && !is_file($path)) {
-            throw DatabaseFailure::cannotOpen($path); // SQLite would wait for a writer of a pipe.
+        foreach ([$path, "$path-journal"] as $file) {
+            if (file_exists($file) && !is_file($file)) {
+                throw DatabaseFailure::cannotOpen($file); // SQLite would wait for a writer of a pipe.
+            }
         }
         try {
             return new self(new SQLite3($path, $flags | self::NO_MUTEX), $busyTimeoutMilliseconds, $path);

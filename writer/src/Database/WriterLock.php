@@ -44,7 +44,10 @@ final class WriterLock
         }
         $sleep ??= static fn(int $microseconds) => usleep(max(0, $microseconds));
         $path = "$databasePath.lock";
-        // "e": a check of the database that outlives a killed cron must not keep the lock. "n": nor must a pipe be waited for.
+        if (file_exists($path) && !is_file($path)) {
+            throw DatabaseFailure::cannotOpen($path); // A pipe would be waited for, and a device never ends.
+        }
+        // "e": a check of the database that outlives a killed cron must not keep the lock.
         $file = self::attempt(static fn(): mixed => fopen($path, 'c+en'), $databasePath);
         for (
             $polls = ($timeoutSeconds * 1_000_000) / self::POLL_MICROSECONDS;
