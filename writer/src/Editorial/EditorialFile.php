@@ -63,10 +63,10 @@ final readonly class EditorialFile
             return false;
         }
         if (!$this->replace($new)) {
-            $lines = self::format($entry ?? $taken);
-            $change = $entry === null ? "Take out of its \"$list\"" : "Add to its \"$list\"";
             throw WriterException::usage(
-                "Cannot write EDITORIAL_FILE=$this->path and its folder as this user. $change:\n$lines",
+                "Cannot write EDITORIAL_FILE=$this->path and its folder as this user. " .
+                    ($taken === [] ? '' : "Take out of its \"$list\":\n" . self::format($taken)) .
+                    ($entry === null ? '' : "Add to its \"$list\":\n" . self::format($entry)),
             );
         }
 

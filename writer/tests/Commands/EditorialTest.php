@@ -499,7 +499,20 @@ final class EditorialTest extends TestCase
         $folder = "{$this->installation->folder->path}/repository";
         mkdir($folder);
         $this->installation->environment['EDITORIAL_FILE'] = "$folder/editorial.json";
+        $hold = [
+            'hold',
+            '--region',
+            'GB',
+            '--since',
+            '2999-01-01T00:00:00Z',
+            '--hours',
+            '1',
+            '--after',
+            'enter',
+        ];
         file_put_contents("$folder/editorial.json", '{}');
+        $this->writer(...$hold, ...['--reason', 'before']);
+        $text = file_get_contents("$folder/editorial.json");
         mkdir("$folder/editorial.json.new"); // root may write everywhere
         $until = Rfc3339::format(time() + 3600);
         $pin = $this->installation->run(['pin', 'e', '--region', 'GB', '--until', $until, '--reason', 'law']);
@@ -508,10 +521,14 @@ final class EditorialTest extends TestCase
         self::assertSame(ExitCode::Usage, $pin->exitCode);
         self::assertSame(ExitCode::Ok, $removal->exitCode);
         self::assertStringContainsString("Add to its \"pins\":\n", $pin->events('failed')[0]['message']);
+        self::assertMatchesRegularExpression(
+            '/Take out of its "reviews":\n\[[^\]]*"before"[^\]]*\]\nAdd to its "reviews":\n\{[^}]*"law"/',
+            $this->refusal(...$hold, ...['--reason', 'law']),
+        );
         $said = $removal->events('removed_without_file')[0]['message'];
         self::assertStringContainsString("Add to its \"removals\":\n", $said);
         self::assertStringContainsString('"reason": "law"', $said);
-        self::assertSame('{}', file_get_contents("$folder/editorial.json"));
+        self::assertSame($text, file_get_contents("$folder/editorial.json"));
         self::assertSame(['b', 'c', 'd', 'e'], $this->list());
     }
 
