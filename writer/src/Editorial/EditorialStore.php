@@ -265,8 +265,22 @@ final readonly class EditorialStore
     {
         /** @var list<array{region: string, id: string, title: string, channel: string, until: int, enters: int}> $rows */
         $rows = $this->database->rows(self::WAITING, [$now]);
+        $editorial = $this->inForce();
+        $regions = array_column($editorial->reviewsAt($now), 'region', 'region');
+        $allowed = [];
+        foreach ($editorial->allowed as [$kind, $name]) {
+            $allowed["$kind->value#$name"] = true;
+        }
 
-        return $rows;
+        // The newest generation may be older than the file.
+        return array_values(
+            array_filter(
+                $rows,
+                static fn(array $row): bool => isset($regions[$row['region']]) &&
+                    !isset($allowed["video#{$row['id']}"]) &&
+                    !isset($allowed["channel#{$row['channel']}"]),
+            ),
+        );
     }
 
     /**

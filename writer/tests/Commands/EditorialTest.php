@@ -969,7 +969,15 @@ final class EditorialTest extends TestCase
         self::assertStringContainsString('trendvault_writer_editorial_waiting 6', $metrics);
         self::assertStringContainsString('trendvault_writer_editorial_reviews 1', $metrics);
         self::assertSame(ExitCode::Ok, $this->writer('remove', 'b'));
+        self::assertStringContainsString(
+            'waits    video b in',
+            $this->installation->run(['editorial'])->output,
+        );
         self::assertSame(ExitCode::Ok, $this->writer('allow', 'b', '--by', 'Ana'));
+        self::assertStringNotContainsString(
+            'waits    video b in',
+            $this->installation->run(['editorial'])->output,
+        );
         self::assertSame(['b', 'old'], $this->list());
         self::assertStringContainsString(
             "\nallowed  video b, which waits for no review (Ana)\n",
