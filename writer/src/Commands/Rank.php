@@ -263,12 +263,15 @@ final class Hold extends WriterCommand
         if ($until !== null && (Rfc3339::parse($until) ?? PHP_INT_MAX) <= $context->now()) {
             throw WriterException::usage("--until: expected a time to come; $until is over.");
         }
+        $isUnderWay = static fn(stdClass $review): bool => $isMeant($review) &&
+            (Rfc3339::parse($review->until ?? '') ?? PHP_INT_MAX) > $context->now();
         $entry = static fn(EditorialStep $step): array => [
             'region' => $region,
             ...$category === null ? [] : ['category' => $category],
             'since' =>
                 $given('since') ??
-                (array_find($step->entries('reviews'), $isMeant)->since ?? Rfc3339::format($context->now())),
+                (array_find($step->entries('reviews'), $isUnderWay)->since ??
+                    Rfc3339::format($context->now())),
             'hours' => ctype_digit($hours) ? (int) $hours : $hours,
             'after' => $given('after') ?? '',
             ...$until === null ? [] : ['until' => $until],

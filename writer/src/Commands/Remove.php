@@ -216,7 +216,7 @@ final class Allow extends WriterCommand
                 }
             }
             $isRemoved = new Removals($database)->allow($subject->kind, $subject->name) || $isNamed;
-            $isReviewed = new EditorialStore($database)->inForce()->reviews !== [];
+            $isReviewed = new EditorialStore($database)->inForce()->reviewsAt($context->now()) !== [];
             if (!$isRemoved && !$isReviewed) {
                 $fields = new Restrictions($database)->fieldsOf($subject->name);
                 throw WriterException::usage(

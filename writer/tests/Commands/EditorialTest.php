@@ -1016,6 +1016,22 @@ final class EditorialTest extends TestCase
         self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list());
         self::assertSame(ExitCode::Ok, $this->writer(...$again));
         self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list(), 'from now on');
+        file_put_contents(
+            $this->file,
+            str_replace(
+                '2999',
+                '2020',
+                (string) preg_replace(
+                    '/"since": "20../',
+                    '"since": "2019',
+                    (string) file_get_contents($this->file),
+                ),
+            ),
+        );
+        $this->writer('rank');
+        self::assertStringContainsString('there is no review', $this->refusal('allow', 'a'));
+        self::assertSame(ExitCode::Ok, $this->writer(...$again));
+        self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list(), 'from now on, after one that is over');
         self::assertStringContainsString(
             'there is no review of GB Music',
             $this->refusal('hold', '--region', 'GB', '--category', 'Music', '--end'),
