@@ -60,9 +60,9 @@ final class Log extends AbstractLogger
             default => '',
         };
 
-        // A file's name may have bytes that a terminal would take as commands, or begin a line like one of ours.
+        // A file's name may have bytes that a terminal would take as commands, turn the line around, or begin one like ours.
         $visible = (string) preg_replace(
-            '/[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]/',
+            '/[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]/',
             '?',
             $message . $facts,
         );

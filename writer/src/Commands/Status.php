@@ -52,7 +52,7 @@ final class Status extends WriterCommand
                     $regions,
                 ),
                 self::isGiven($input, 'json') => $report->json(),
-                default => $report->text(),
+                default => implode("\n", array_map(self::visible(...), explode("\n", $report->text()))),
             },
         );
         $age = $report->generationAgeSeconds();

@@ -70,9 +70,11 @@ final class LogTest extends TestCase
     public function a_terminal_is_sent_no_control_characters_of_a_file_name(): void
     {
         $output = new BufferedOutput(decorated: false);
-        $this->log($output, forPeople: true)->info("Read \x1b[2J\r\n\u{9b}x.", ['event' => 'one']);
+        $this->log($output, forPeople: true)->info("Read \x1b[2J\r\n\u{9b}x\u{202e}\u{2069}\u{200e}.", [
+            'event' => 'one',
+        ]);
 
-        self::assertSame("Read ?[2J?\n  ?x.\n", $output->fetch());
+        self::assertSame("Read ?[2J?\n  ?x??\u{200e}.\n", $output->fetch());
     }
 
     #[Test]

@@ -766,6 +766,8 @@ final class EditorialTest extends TestCase
             'lists: \u001b[2J',
             $this->installation->run(['explain', 'GB', 'a'])->output,
         );
+        $this->installation->run(['rank']);
+        self::assertStringContainsString("\n\\u001b[2J\n", $this->installation->run(['status'])->output);
     }
 
     #[Test]
