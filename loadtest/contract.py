@@ -38,10 +38,11 @@ BUILT_IN_REGIONS: list[str] = DOCUMENT["components"]["schemas"]["Region"]["enum"
 if (_codes := _own_regions()) is not None:
     _name_regions(DOCUMENT, _codes)
 
+_SHARED = DOCUMENT["components"]["parameters"]
 _PARAMETERS = {
     parameter["name"]: parameter["schema"]
-    for parameter in DOCUMENT["paths"]["/api/trending"]["get"]["parameters"]
-    if "name" in parameter  # those that several paths share are references
+    for named in DOCUMENT["paths"]["/api/trending"]["get"]["parameters"]
+    for parameter in [_SHARED[named["$ref"].rsplit("/", 1)[1]] if "$ref" in named else named]
 }
 
 REGIONS: tuple[str, ...] = tuple(_PARAMETERS["region"]["enum"])  # the most requested first
