@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { mountRefusal, newFolder, runWithMount } from "@trendvault/kit/machine";
-import { findExpired } from "./local-file.ts";
+import { findExpired, LocalFile } from "./local-file.ts";
+import { Memory } from "./memory.ts";
 
 const both = ["GB", "DE"];
 const minutely = (ids: number[], regions = both) => ids.map((id) => ({ id, publishedAt: id * 60, regions }));
@@ -27,6 +28,19 @@ test.each([
   ],
 ])("%s", (_, generations, retentionSeconds, expired) => {
   expect(findExpired(generations, { retentionSeconds })).toEqual(expired);
+});
+
+test("what is no file is refused, and no pipe is waited for", () => {
+  const folder = newFolder("follow");
+  const options = {
+    stores: [],
+    retentionSeconds: 0,
+    memory: Memory.open(`${folder}/memory.db`),
+    log: () => {},
+  };
+  expect(() => new LocalFile(folder, options)).toThrow("is no file");
+  expect(Bun.spawnSync(["mkfifo", `${folder}/lists.db`]).exitCode).toBe(0);
+  expect(() => new LocalFile(`${folder}/lists.db`, options)).toThrow("is no file");
 });
 
 const reason = mountRefusal();

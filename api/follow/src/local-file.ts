@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { constants, existsSync, mkdirSync, rmSync } from "node:fs";
+import { constants, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { copyFile, open, rename } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { isMountPoint } from "../../src/database/database-files.ts";
@@ -245,6 +245,12 @@ function refuseForeign(path: string): void {
       `${path} itself is a mount point, over which no file can be renamed: mount its folder instead.`,
     );
   }
+  // SQLite would wait for a writer of a pipe.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw new FollowFailure(
+      "not_written",
+      `${path} is no file: expected one of the follower's own, or none.`,
+    );
   const found = ["-wal", "-shm", "-journal"].map((ending) => path + ending).find(existsSync);
   if (found === undefined) return;
   throw new FollowFailure(

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { DatabaseBuilder } from "@trendvault/kit/database";
 import { mountRefusal, runWithMount } from "@trendvault/kit/machine";
-import { DatabaseFiles } from "./database-files.ts";
+import { DatabaseFiles, requireFile } from "./database-files.ts";
 
 let builder: DatabaseBuilder;
 beforeEach(() => {
@@ -32,6 +32,14 @@ test.each(names)("files that are deleted beside the database are seen through $n
     rmSync(builder.path + suffix);
     expect(new DatabaseFiles(path).isUnchanged(before)).toBe(false);
   }
+});
+
+test.each(["", "-journal"])("a pipe that has its name with %p is not opened", (suffix) => {
+  const file = builder.path + suffix;
+  expect(() => requireFile(builder.path)).not.toThrow();
+  rmSync(file, { force: true });
+  expect(Bun.spawnSync(["mkfifo", file]).exitCode).toBe(0);
+  expect(() => requireFile(builder.path)).toThrow(`Cannot open ${file}: it is not a regular file`);
 });
 
 test.each(["-wal", "-shm"])(

@@ -56,8 +56,8 @@ export async function describeContent(path: string): Promise<string> {
 }
 
 /**
- * @throws DatabaseUnusable when there is no regular file: opening a FIFO or a device could wait for ever; and when the file
- * itself is mounted there: the writer's log is beside its other name
+ * @throws DatabaseUnusable when there is no regular file: opening a FIFO or a device, as SQLite does with a journal, too,
+ * could wait for ever; and when the file itself is mounted there: the writer's log is beside its other name
  */
 export function requireFile(path: string): void {
   const main = stat(path);
@@ -66,7 +66,9 @@ export function requireFile(path: string): void {
       `Cannot open ${path}: there is no such file; mount its volume, or make it with \`writer migrate\` or a follower`,
     );
   }
-  if (!main.isFile()) throw new DatabaseUnusable(`Cannot open ${path}: it is not a regular file`);
+  for (const file of [path, `${path}-journal`])
+    if (stat(file)?.isFile() === false)
+      throw new DatabaseUnusable(`Cannot open ${file}: it is not a regular file`);
   if (isMountPoint(path)) {
     throw new DatabaseUnusable(
       `Cannot open ${path}: the file itself is a mount point, and SQLite's log is beside its other name; mount its folder instead`,
