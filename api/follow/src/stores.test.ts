@@ -1,6 +1,7 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { newFolder } from "@trendvault/kit/machine";
 import { nameStore, openStore, readWhole } from "./stores.ts";
@@ -43,3 +44,45 @@ test.each([
   if (opened === null || opened === "unchanged") throw new Error("it is there");
   await expect(readWhole(opened, { largest: 1000, name })).rejects.toMatchObject({ reason: "unreachable" });
 });
+
+test.each(["stat", "read"] as const)("a %s of a folder's object that hangs is given up", async (call) => {
+  const end = new AbortController();
+  using _ = spyOn(await openFiles(), call).mockImplementation(() => {
+    queueMicrotask(() => end.abort(new DOMException("", "TimeoutError")));
+    return new Promise<never>(() => {});
+  });
+  await expect(readObject(end.signal)).rejects.toMatchObject({ reason: "timeout" });
+});
+
+// Bun ends a program that leaves one to its garbage collector.
+test("a folder's object that is open too late is closed", async () => {
+  const files = await openFiles();
+  const { close } = files;
+  const closed = Promise.withResolvers<void>();
+  using _ = spyOn(files, "close").mockImplementation(function (this: FileHandle) {
+    closed.resolve();
+    return close.call(this);
+  });
+  const end = new AbortController();
+  const reading = readObject(end.signal, () => end.abort(new DOMException("", "TimeoutError")));
+  await expect(reading).rejects.toMatchObject({ reason: "timeout" });
+  await closed.promise;
+});
+
+/** The prototype of all. */
+async function openFiles(): Promise<FileHandle> {
+  const file = await open(".");
+  await file.close();
+  return Object.getPrototypeOf(file);
+}
+
+async function readObject(signal: AbortSignal, whileOpening = () => {}): Promise<unknown> {
+  const folder = newFolder("follow");
+  const name = "current.json";
+  writeFileSync(join(folder, name), "{}");
+  const opened = await openStore(nameStore(folder, "lists"), null).open(name, { signal });
+  if (opened === null || opened === "unchanged") throw new Error("it is there");
+  const reading = readWhole(opened, { largest: 1000, name });
+  whileOpening();
+  return reading;
+}

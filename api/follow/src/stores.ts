@@ -152,10 +152,15 @@ class FolderStore implements ObjectStore {
   async *#read(path: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const flags = constants.O_RDONLY | constants.O_NONBLOCK; // a pipe is not waited for
     try {
-      const file = await this.#within(signal, () => open(path, flags));
+      const opening = async () => {
+        const file = await open(path, flags);
+        if (signal.aborted) void file.close().catch(() => {}); // nobody waits for it any more
+        return file;
+      };
+      const file = await this.#within(signal, opening);
       try {
-        if (!(await file.stat()).isFile())
-          throw new FollowFailure("unreachable", `Cannot read ${path}: it is no file.`);
+        const found = await this.#within(signal, () => file.stat());
+        if (!found.isFile()) throw new FollowFailure("unreachable", `Cannot read ${path}: it is no file.`);
         while (true) {
           const chunk = new Uint8Array(chunkBytes);
           const { bytesRead } = await this.#within(signal, () => file.read(chunk));
