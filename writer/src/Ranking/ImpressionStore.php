@@ -418,21 +418,25 @@ final class Audience
     }
 
     /**
-     * Of the impressions that all lists get, those of one.
+     * Of the impressions that all lists get, those of each.
      *
      * @param int $now UTC seconds
-     * @return array<int, float> from 0 to 1, by rank group; none where nobody looked at the list
+     * @return array<string, non-empty-array<int, float>> from 0 to 1, by window and name, and rank group; none of a list at
+     *   which nobody looked
      */
-    public function parts(Window $window, string $name, int $now): array
+    public function parts(int $now): array
     {
-        $parts = [];
-        foreach ($this->lists["$window->value $name"] ?? [] as $group => [$impressions, $at]) {
-            $all = 0.0;
-            foreach ($this->lists as $groups) {
-                [$some, $last] = $groups[$group] ?? [0.0, $now];
-                $all += ClickCounts::kept($now - $last) * $some;
+        $all = $parts = [];
+        foreach ($this->lists as $list => $groups) {
+            foreach ($groups as $group => [$impressions, $at]) {
+                $parts[$list][$group] = ClickCounts::kept($now - $at) * $impressions;
+                $all[$group] = ($all[$group] ?? 0.0) + $parts[$list][$group];
             }
-            $parts[$group] = $all > 0.0 ? (ClickCounts::kept($now - $at) * $impressions) / $all : 0.0;
+        }
+        foreach ($parts as $list => $groups) {
+            foreach ($groups as $group => $some) {
+                $parts[$list][$group] = $all[$group] > 0.0 ? $some / $all[$group] : 0.0;
+            }
         }
 
         return $parts;

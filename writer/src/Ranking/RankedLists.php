@@ -151,18 +151,17 @@ final class RankedLists
         }
         $share = $exploreShare * $model->weight();
         $this->audiences[$region] = $audience;
-        [$bias, $now] = [$model->bias(), $this->now];
+        [$bias, $parts] = [$model->bias(), $audience?->parts($this->now)];
         // Static: PHP looks for no cycles (main.php), and one would keep each simulated ranking in memory.
         $trialsOf = static function (Window $window, string $name) use (
             $share,
             $traffic,
             $bias,
-            $audience,
-            $now,
+            $parts,
         ): ?Trials {
-            $parts = $audience?->parts($window, $name, $now);
+            $part = $parts === null ? null : $parts["$window->value $name"] ?? [];
 
-            return $parts === [] ? null : new Trials($share, $traffic, $bias, $parts);
+            return $part === [] ? null : new Trials($share, $traffic, $bias, $part);
         };
         $lists = $this->lists[$region] = new TopLists(
             $this->windows,
