@@ -10,7 +10,7 @@ verify(readOptionsOrExit()).then(
   (isWhole) => process.exit(isWhole ? 0 : 1),
   (error: Error) => {
     if (!(error instanceof FollowFailure)) throw error;
-    console.error(`bin/verify-history: ${error.message}`);
+    console.error(visible(`bin/verify-history: ${error.message}`));
     process.exit(4);
   },
 );
@@ -48,6 +48,12 @@ function readOptions(argv: readonly string[]) {
 
 async function verify({ store, ...options }: Options): Promise<boolean> {
   const { isWhole, lines } = await verifyHistory(store, options);
-  for (const line of lines) console.log(line);
+  for (const line of lines) console.log(visible(line));
   return isWhole;
+}
+
+/** With control characters, and those that turn a line around, as JSON has them: who writes to the store names objects. */
+function visible(line: string): string {
+  const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return line.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, escape);
 }

@@ -147,9 +147,11 @@ test("junk among the pointers hides nothing, however large it becomes", async ()
   store.write("pointers/7.json", "x".repeat(100_000));
   store.write("pointers/packed/2026-11-01.jsonl.gz", "no gzip");
   store.write("pointers/packed/2026-11-02.jsonl.gz", Bun.gzipSync(Buffer.alloc(70_000_000)));
+  store.write("pointers/8\nwhole: \u001b[2J\u202e", "");
   const { code, said } = await verify();
   expect(code).toBe(0);
-  expect(said.match(/^strange: /gm)).toHaveLength(3);
+  expect(said.match(/^strange: /gm)).toHaveLength(4);
+  expect(said).toContain("pointers/8\\u000awhole: \\u001b[2J\\u202e is no pointer");
   store.delete("pointers/103.json");
   expect((await verify()).said).toStartWith("broken at generation 103");
 }, 1_200_000);
