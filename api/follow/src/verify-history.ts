@@ -54,6 +54,6 @@ async function verify({ store, ...options }: Options): Promise<boolean> {
 
 /** With control characters, and those that turn a line around, as JSON has them: who writes to the store names objects. */
 function visible(line: string): string {
-  const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return line.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, escape);
+  const written = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return line.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, written);
 }
