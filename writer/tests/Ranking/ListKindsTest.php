@@ -248,7 +248,7 @@ final class ListKindsTest extends TestCase
     }
 
     #[Test]
-    public function a_list_that_visitors_look_at_explores_within_its_share_and_no_other_does(): void
+    public function a_list_that_visitors_look_at_explores_within_its_share_and_one_that_few_see_does_not(): void
     {
         $this->observe(60, 'de');
         $this->observe(60, 'en');
@@ -267,6 +267,9 @@ final class ListKindsTest extends TestCase
             array_keys(array_slice($this->ranks('#language:de'), 0, 48)),
             array_slice($this->ranks('#language:de'), 0, 48),
         );
+        foreach ($this->ranks('') as $index => $id) {
+            $impressions[] = new CountedImpressions(self::NOON, 'GB', $id, $index + 1, 1e-6, 0.0, Window::Day);
+        }
         new ImpressionStore($this->database)->add($impressions);
         foreach ([0.0, 0.25] as $share) {
             $this->publish($share);
