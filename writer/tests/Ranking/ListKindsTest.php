@@ -268,7 +268,15 @@ final class ListKindsTest extends TestCase
             array_slice($this->ranks('#language:de'), 0, 48),
         );
         foreach ($this->ranks('') as $index => $id) {
-            $impressions[] = new CountedImpressions(self::NOON, 'GB', $id, $index + 1, 1e-6, 0.0, Window::Day);
+            $impressions[] = new CountedImpressions(
+                self::NOON,
+                'GB',
+                $id,
+                $index + 1,
+                1e-6,
+                0.0,
+                Window::Day,
+            );
         }
         new ImpressionStore($this->database)->add($impressions);
         foreach ([0.0, 0.25] as $share) {
