@@ -38,11 +38,10 @@ BUILT_IN_REGIONS: list[str] = DOCUMENT["components"]["schemas"]["Region"]["enum"
 if (_codes := _own_regions()) is not None:
     _name_regions(DOCUMENT, _codes)
 
-_SHARED = DOCUMENT["components"]["parameters"]
 _PARAMETERS = {
     parameter["name"]: parameter["schema"]
     for named in DOCUMENT["paths"]["/api/trending"]["get"]["parameters"]
-    for parameter in [_SHARED[named["$ref"].rsplit("/", 1)[1]] if "$ref" in named else named]
+    for parameter in [DOCUMENT["components"]["parameters"].get(named.get("$ref", "").split("/")[-1], named)]
 }
 
 REGIONS: tuple[str, ...] = tuple(_PARAMETERS["region"]["enum"])  # the most requested first
