@@ -124,7 +124,7 @@ export class BundleSource implements BundleReader {
 
   /**
    * While the newest bundle is slow or broken, what is cold comes from the one before, if that is hardly older: only
-   * documents, as it does not know what is new, and no list of which somebody may have a cursor of the newest.
+   * documents, as it does not know what is new, and no list of which somebody may have a cursor of a newer one.
    */
   #orEarlier(
     reading: Promise<SourceAnswer>,
@@ -133,8 +133,9 @@ export class BundleSource implements BundleReader {
   ): Promise<SourceAnswer> {
     const readEarlier = async (error: unknown) => {
       const pointer = await this.store.pointers.before(newest.generation, held.waitUntil);
-      const isGiven = this.#given.get(listOf(canonical)) === newest.generation;
-      if (pointer && publishedAt(newest) - publishedAt(pointer) < freshPointerSeconds && !isGiven) {
+      const given = this.#given.get(listOf(canonical)) ?? 0;
+      const isFresh = pointer && publishedAt(newest) - publishedAt(pointer) < freshPointerSeconds;
+      if (isFresh && given <= pointer.generation) {
         const answer = await this.#answer({ ...held, canonical, pointer, until });
         if (answer.kind === "response" && answer.response.status === 200) {
           logFailure(this.#options.log, canonical, error);

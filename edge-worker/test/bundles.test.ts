@@ -509,7 +509,21 @@ describe("whatever happens to the bucket", () => {
       cold.bucket.fault = (key) => (key === name ? { read: () => new Promise<never>(() => {}) } : {});
       expect([target, of(await cold.ask(target))]).toEqual([target, after]);
     });
+    judging.push(judgeWithout(2));
     await Promise.all(judging); // each waits for what hangs
+
+    /** Of a list of generation 2 was given a cursor: it is not served of 1, either, where 2 is gone. */
+    async function judgeWithout(gone: number) {
+      const { bucket, ask, pass } = await start(gone, 10);
+      expect(of(await ask(list))).toBe(gone);
+      const newest = published[2] as Rendered;
+      bucket.put(await objectsOf(newest, { publishedAt: newest.signedAt }));
+      bucket.objects.delete(bundleNames.pointer(gone));
+      pass(6);
+      expect((await ask("/about")).status).toBe(200); // the newest is known
+      bucket.fault = (key) => (key === name ? { read: () => new Promise<never>(() => {}) } : {});
+      expect(of(await ask(`${list}&limit=50`))).toBe(503);
+    }
   }, 60_000);
 
   /** The next generation is published, something goes wrong, all is well again, or nothing happens. */
