@@ -28,8 +28,7 @@ final readonly class SpoolFolder implements SourceKind
     }
 
     /**
-     * Those of one folder take no longer together than one of them may: its producers cannot keep those of another one
-     * waiting.
+     * None of a folder is begun later than one of them may take: its producers cannot keep those of another one waiting.
      *
      * @return iterable<string, SpoolFile> may be empty
      */
@@ -41,10 +40,10 @@ final readonly class SpoolFolder implements SourceKind
             $folder = explode(':', $name, 2)[1];
             $this->taken->admit($folder);
             $files = self::files($folder, $this->taken, $this->context->now(), $seconds);
-            $time = new RunTime($seconds);
+            $ofFolder = new RunTime($seconds);
             foreach ($files as $number => $file) {
-                if ($time->secondsLeft() <= 0) {
-                    $time->logPostponed($this->context->log, $name, count($files) - $number);
+                if ($ofFolder->secondsLeft() <= 0) {
+                    $ofFolder->logPostponed($this->context->log, $name, count($files) - $number);
                     break;
                 }
                 yield $name => $file;
