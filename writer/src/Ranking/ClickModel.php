@@ -64,8 +64,8 @@ final class ClickModel
     private const float LEAST_AGE_HOURS = 0.5;
     /** A burst is an excess of more standard deviations: there are many videos and hours. */
     private const float BURST_DEVIATIONS = 5.0;
-    /** So many recent clicks prove no burst: of a hundred senders in an hour some 60 to 220 count, around its end 240. */
-    private const float FALSE_CLICKS = 200.0;
+    /** So many recent clicks prove no burst: a hundred senders get some 240 counted around a full hour, 360 at most. */
+    private const float FALSE_CLICKS = 400.0;
     /** What this share of the videos exceed is the most that one of them teaches: false counts are often the largest. */
     private const float LARGER_SHARE = 0.05;
     /** In the prior's mean a rate counts as so many times that mean at most. */

@@ -158,7 +158,7 @@ final class ClickModelTest extends TestCase
             $clicksOf = static fn(float $impressions, int $hour): int => $draws->count(
                 $impressions * ($hour < $ageHours - 3 ? $before : $since),
             );
-            $region[] = self::shownFor($ageHours, 2000 + 3000 * $draws->share(), $clicksOf);
+            $region[] = self::shownFor($ageHours, 4000 + 3000 * $draws->share(), $clicksOf);
 
             self::assertGreaterThan(0.45 * $since, self::model($region)->rate(100)->mean, TestDraws::hint());
         }
@@ -171,7 +171,7 @@ final class ClickModelTest extends TestCase
         for ($round = 0; $round < TestDraws::count(usual: 30, long: 1000); $round++) {
             $region = self::regionLike($draws, 100, 0.67);
             $ageHours = 6 + $draws->below(60);
-            $false = $draws->below(170);
+            $false = $draws->below(360);
             $clicksOf = static fn(float $impressions, int $hour): int => ($hour === $ageHours - 1
                 ? $false
                 : 0) + min(10, $draws->count(0.01 * $impressions));
