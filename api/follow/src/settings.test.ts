@@ -44,6 +44,7 @@ test.each([
   [{ FOLLOW_NAMES: "one,t w o" }, '"t w o" is no store\'s name'],
   [{ FOLLOW_URLS: `s3://bucket/${"x".repeat(100)}` }, "is no store's name"],
   [{ DB_PATH: "" }, "DB_PATH: missing"],
+  [{ METRICS_FILE: good.DB_PATH }, "METRICS_FILE: expected a name that ends with .prom"],
   [{ S3_ENDPOINT_URL: undefined }, "S3_ENDPOINT_URL: missing"],
   [{ S3_ENDPOINT_URL: "ftp://x" }, "S3_ENDPOINT_URL: expected an http or https URL"],
   [{ S3_ACCESS_KEY_ID: undefined }, "S3_ACCESS_KEY_ID: missing"],

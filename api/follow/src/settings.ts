@@ -45,7 +45,7 @@ export function readSettings(line: CommandLine, env: Environment): Settings {
     s3: stores.some(({ kind }) => kind === "s3") ? attempt(() => readS3(env)) : null,
     keys: attempt(() => readKeySetting(env)),
     database: attempt(() => required("DB_PATH", line.database ?? env.DB_PATH, "/srv/trendvault/lists.db")),
-    metricsFile: line.metrics ?? env.METRICS_FILE ?? null,
+    metricsFile: attempt(() => readMetricsFile(line.metrics ?? env.METRICS_FILE ?? null)),
     retentionSeconds: Math.round(
       3600 * number("GENERATION_RETENTION_HOURS", { unit: "hours", usual: 0.75, least: 0, most: 168 }),
     ),
@@ -62,6 +62,12 @@ export function readSettings(line: CommandLine, env: Environment): Settings {
 /** What is needed to read a store without following it: its writers' keys, and the key to S3. @throws Error */
 export function readAccess({ kind }: Settings["stores"][number], env: Environment) {
   return { keys: readKeys(readKeySetting(env)), s3: kind === "s3" ? readS3(env) : null };
+}
+
+/** @throws Error for a name as the database's: a slip would replace it */
+function readMetricsFile(path: string | null): string | null {
+  if (path === null || path.endsWith(".prom")) return path;
+  throw new Error("METRICS_FILE: expected a name that ends with .prom; the collector reads no other file");
 }
 
 /** Where S3 is, and the key to it. @throws Error */

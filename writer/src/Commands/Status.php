@@ -82,8 +82,12 @@ final class Status extends WriterCommand
             return;
         }
         try {
-            $isWritten = self::replace($path, self::metrics($context));
-            $reason = $isWritten ? null : 'check its folder, its owner and the disk.';
+            $reason = match (true) {
+                !str_ends_with($path, '.prom') // a slip would replace the database
+                    => 'expected a name that ends with .prom; the collector reads no other file.',
+                !self::replace($path, self::metrics($context)) => 'check its folder, its owner and the disk.',
+                default => null,
+            };
         } catch (WriterException | SQLite3Exception $failure) {
             $reason = $failure->getMessage();
         }

@@ -130,6 +130,18 @@ final class MetricsTest extends TestCase
     }
 
     #[Test]
+    public function metrics_replace_no_file_of_another_kind(): void
+    {
+        $installation = self::withSource('spool');
+        $installation->environment['METRICS_FILE'] = $installation->database;
+        $result = $installation->run(['cron']);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode);
+        self::assertStringContainsString('ends with .prom', $result->message('metrics_not_written'));
+        self::assertStringStartsWith('SQLite format 3', (string) file_get_contents($installation->database));
+    }
+
+    #[Test]
     public function a_value_of_a_label_may_be_any_text(): void
     {
         $text = MetricsReport::gauge('x', 'Y.', [
