@@ -1,10 +1,12 @@
-import { expect, spyOn, test } from "bun:test";
+import { afterEach, expect, mock, spyOn, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { newFolder } from "@trendvault/kit/machine";
 import { nameStore, openStore, readWhole } from "./stores.ts";
+
+afterEach(() => mock.restore());
 
 test.each([
   [403, "denied"],
@@ -47,7 +49,7 @@ test.each([
 
 test.each(["stat", "read"] as const)("a %s of a folder's object that hangs is given up", async (call) => {
   const end = new AbortController();
-  using _ = spyOn(await openFiles(), call).mockImplementation(() => {
+  spyOn(await openFiles(), call).mockImplementation(() => {
     queueMicrotask(() => end.abort(new DOMException("", "TimeoutError")));
     return new Promise<never>(() => {});
   });
@@ -59,7 +61,7 @@ test("a folder's object that is open too late is closed", async () => {
   const files = await openFiles();
   const { close } = files;
   const closed = Promise.withResolvers<void>();
-  using _ = spyOn(files, "close").mockImplementation(function (this: FileHandle) {
+  spyOn(files, "close").mockImplementation(function (this: FileHandle) {
     closed.resolve();
     return close.call(this);
   });
