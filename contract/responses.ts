@@ -441,8 +441,10 @@ const Explanation = z
     }),
     visitors: z
       .strictObject({
-        impressions: z.number().min(0).meta({ description: "In the lists; older ones count less" }),
-        clicks: z.number().min(0).meta({ description: "In the lists; older ones count less" }),
+        impressions: z.number().min(0).meta({
+          description: "In the lists; older ones count less, and those before a burst less still or not",
+        }),
+        clicks: z.number().min(0).meta({ description: "As impressions" }),
         weight: share.meta({ description: "How much they weigh against the forecast in this region" }),
         click_through_rate: share.meta({
           description: "Clicks per impression at the first rank; an estimate",

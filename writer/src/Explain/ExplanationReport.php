@@ -104,7 +104,7 @@ final readonly class ExplanationReport
         return [
             $facts->parts->impressions > 0.0
                 ? sprintf(
-                    '  seen      %s impressions in the lists, and %s clicks (half-life %.0f h)',
+                    '  seen      %s impressions in the lists, and %s clicks (half-life %.0f h; what was before a burst counts less or not)',
                     number_format($facts->parts->impressions, 1),
                     number_format($facts->parts->clicks, 1),
                     ClickCounts::HALF_LIFE_HOURS,

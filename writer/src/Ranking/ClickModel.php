@@ -157,24 +157,31 @@ final class ClickModel
     public function rate(int $index): ClickRate
     {
         $age = $this->contenders[$index]->ageHours($this->now);
+        $forgotten = $this->burst($index, $age);
 
         return $this->mixture(
             $age,
             $this->hints[$index],
             $this->bounds[$index],
-            $this->weighted($index, $age),
+            $this->weighted($index, $age, $forgotten),
+            $forgotten,
         );
     }
 
     /** As rate(), for a video that is none of the contenders: nobody has seen it here, or counted it elsewhere. */
     public function rateOfUnknown(Contender $video): ClickRate
     {
-        return $this->mixture($video->ageHours($this->now), 1.0, INF, []);
+        return $this->mixture($video->ageHours($this->now), 1.0, INF, [], 0.0);
     }
 
     /** @param list<array{float, float, float}> $counts see weighted() */
-    private function mixture(float $age, float $hint, float $bound, array $counts): ClickRate
-    {
+    private function mixture(
+        float $age,
+        float $hint,
+        float $bound,
+        array $counts,
+        float $forgotten,
+    ): ClickRate {
         $clicks = 0.0;
         foreach ($counts as [, $some]) {
             $clicks += $some;
@@ -212,6 +219,7 @@ final class ClickModel
             $mean > $bound * $prior,
             exp($life),
             [$held * $now, $held * $day, $held * $week],
+            $forgotten,
         );
     }
 
@@ -602,17 +610,16 @@ final class ClickModel
     }
 
     /** @return list<array{float, float, float}> impressions that count as such at the first rank, clicks, age */
-    private function weighted(int $index, float $age): array
+    private function weighted(int $index, float $age, float $forgotten): array
     {
         $counts = [];
-        $gone = $this->burst($index, $age);
         foreach (
             $this->counts[$index] ?? []
             as [$group, $impressions, $clicks, $countedAge, $newer, $opened]
         ) {
             $weight = self::remembered($countedAge, $age);
-            $impressions -= $gone * ($impressions - $newer);
-            $clicks -= $gone * ($clicks - $opened);
+            $impressions -= $forgotten * ($impressions - $newer);
+            $clicks -= $forgotten * ($clicks - $opened);
             $counts[] = [$weight * $this->bias[$group] * $impressions, $weight * $clicks, $countedAge];
         }
 
@@ -678,6 +685,8 @@ final readonly class ClickRate
         /** Hours in which half of it is gone. */
         public float $halfGoneHours,
         private array $ahead,
+        /** What part of the counts before a burst says nothing any more, from 0 to 1. */
+        public float $forgotten,
     ) {}
 
     /**
@@ -784,13 +793,14 @@ final readonly class ClickCounts
      * @param int $at UTC seconds
      * @return array{float, float} impressions and clicks
      */
-    public static function sums(array $counts, int $at): array
+    public static function sums(array $counts, int $at, float $forgotten = 0.0): array
     {
         $impressions = $clicks = 0.0;
         foreach ($counts as $some) {
-            $kept = self::kept($at - $some->countedAt);
-            $impressions += $kept * $some->impressions;
-            $clicks += $kept * $some->clicks;
+            $kept = (1 - $forgotten) * self::kept($at - $some->countedAt);
+            $recent = $forgotten * self::kept($at - $some->countedAt, self::RECENT_HALF_LIFE_HOURS);
+            $impressions += $kept * $some->impressions + $recent * $some->recentImpressions;
+            $clicks += $kept * $some->clicks + $recent * $some->recentClicks;
         }
 
         return [$impressions, $clicks];

@@ -591,7 +591,7 @@ final readonly class RankedList
 final readonly class VisitorParts
 {
     public function __construct(
-        /** At the video, older ones counted less. */
+        /** At the video, older ones counted less, and those before a burst not. */
         public float $impressions,
         /** On the video, in the lists. */
         public float $clicks,
@@ -610,7 +610,7 @@ final readonly class VisitorParts
      */
     public static function of(array $counts, float $weight, ClickRate $rate, int $now): self
     {
-        [$impressions, $clicks] = ClickCounts::sums($counts, $now);
+        [$impressions, $clicks] = ClickCounts::sums($counts, $now, $rate->forgotten);
 
         return new self(
             $impressions,

@@ -14,6 +14,7 @@ use TrendVault\Writer\Ranking\CountedImpressions;
 use TrendVault\Writer\Ranking\RankGroup;
 use TrendVault\Writer\Ranking\Traffic;
 use TrendVault\Writer\Ranking\Velocity;
+use TrendVault\Writer\Ranking\VisitorParts;
 use TrendVault\Writer\Simulation\Draws;
 use TrendVault\Writer\Tests\Support\Draws as TestDraws;
 
@@ -148,7 +149,7 @@ final class ClickModelTest extends TestCase
     }
 
     #[Test]
-    public function a_burst_long_after_birth_is_found_within_three_hours(): void
+    public function a_burst_long_after_birth_is_found_and_explained_within_three_hours(): void
     {
         foreach (TestDraws::measuredSeeds(TestDraws::count(usual: 10, long: 300)) as $seed) {
             $draws = new Draws($seed);
@@ -159,8 +160,15 @@ final class ClickModelTest extends TestCase
                 $impressions * ($hour < $ageHours - 3 ? $before : $since),
             );
             $region[] = self::shownFor($ageHours, 4000 + 3000 * $draws->share(), $clicksOf);
+            $rate = self::model($region)->rate(100);
+            $explained = VisitorParts::of($region[100]->counts, 1.0, $rate, self::NOW);
 
-            self::assertGreaterThan(0.45 * $since, self::model($region)->rate(100)->mean, TestDraws::hint());
+            self::assertGreaterThan(0.45 * $since, $rate->mean, TestDraws::hint());
+            self::assertGreaterThan(
+                0.45 * $since,
+                $explained->clicks / $explained->impressions,
+                TestDraws::hint(),
+            );
         }
     }
 
