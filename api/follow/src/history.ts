@@ -55,7 +55,7 @@ async function collectPointers(store: ObjectStore, signal: AbortSignal): Promise
   const found: FoundPointers = { current: null, byGeneration: new Map(), packs: 0, strange: [] };
   const current = await readObject(store, objectNames.current, { largest: longestPointer, signal });
   if (current !== null) found.current = await describe(current, objectNames.current);
-  const names = (await store.list(objectNames.pointerFolder)).sort();
+  const names = (await store.list(objectNames.pointerFolder, signal)).sort();
   for (let start = 0; start < names.length; start += atOnce) {
     const batch = names.slice(start, start + atOnce);
     await Promise.all(batch.map((name) => collect(store, name, { found, signal })));
@@ -243,7 +243,7 @@ async function checkData(
   pointers: readonly Pointer[],
   { isRead, signal }: { isRead: boolean; signal: () => AbortSignal },
 ): Promise<DataCounts> {
-  const names = new Set(await store.list(objectNames.generationFolder));
+  const names = new Set(await store.list(objectNames.generationFolder, signal()));
   const named = pointers.filter((pointer) => names.has(nameOf(pointer)));
   const [newest] = pointers;
   const counts: DataCounts = {

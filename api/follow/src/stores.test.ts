@@ -19,13 +19,7 @@ test.each([
     hostname: "127.0.0.1",
     fetch: () => new Response(endless(), { status }),
   });
-  const options = {
-    endpoint: `http://127.0.0.1:${server.port}`,
-    region: "auto",
-    accessKeyId: "reader",
-    secretAccessKey: "secret",
-  };
-  const store = openStore(nameStore("s3://lists"), options);
+  const store = openBucket(server);
   try {
     const opened = store.open("current.json", { signal: AbortSignal.timeout(300_000) });
     await expect(opened).rejects.toMatchObject({ reason });
@@ -56,6 +50,29 @@ test.each(["stat", "read"] as const)("a %s of a folder's object that hangs is gi
   await expect(readObject(end.signal)).rejects.toMatchObject({ reason: "timeout" });
 });
 
+test("a list of names that does not end is given up", async () => {
+  const end = new AbortController();
+  let pages = 0;
+  const page =
+    "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>more</NextContinuationToken></ListBucketResult>";
+  await using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => {
+      if (++pages === 3) end.abort(new DOMException("", "TimeoutError"));
+      return new Response(page);
+    },
+  });
+  await expect(openBucket(server).list("", end.signal)).rejects.toMatchObject({ reason: "timeout" });
+});
+
+test("a folder whose names take too long to read is given up", async () => {
+  const end = new AbortController();
+  const listing = openStore(nameStore(newFolder("follow"), "lists"), null).list("", end.signal);
+  end.abort(new DOMException("", "TimeoutError"));
+  await expect(listing).rejects.toMatchObject({ reason: "timeout" });
+});
+
 // Bun ends a program that leaves one to its garbage collector.
 test("a folder's object that is open too late is closed", async () => {
   const files = await openFiles();
@@ -70,6 +87,11 @@ test("a folder's object that is open too late is closed", async () => {
   await expect(reading).rejects.toMatchObject({ reason: "timeout" });
   await closed.promise;
 });
+
+function openBucket({ url }: { url: URL }) {
+  const key = { accessKeyId: "reader", secretAccessKey: "secret" };
+  return openStore(nameStore("s3://lists"), { endpoint: url.origin, region: "auto", ...key });
+}
 
 /** The prototype of all. */
 async function openFiles(): Promise<FileHandle> {

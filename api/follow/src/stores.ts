@@ -27,7 +27,7 @@ export type ObjectStore = {
   /** Null when there is no such object. @throws FollowFailure */
   open(name: string, options: OpenOptions): Promise<OpenedObject | "unchanged" | null>;
   /** The names of all objects that begin with a text, in no order. @throws FollowFailure */
-  list(beginning: string): Promise<string[]>;
+  list(beginning: string, signal: AbortSignal): Promise<string[]>;
 };
 
 /** All bytes of a small object. @throws FollowFailure when it has more than `largest` bytes, or cannot be read */
@@ -111,7 +111,7 @@ function countedStore(store: ObjectStore, metrics: Metrics): ObjectStore {
         body: counted(opened.body, (bytes) => metrics.add("received_bytes_total", labels, bytes)),
       };
     },
-    list: (beginning) => store.list(beginning),
+    list: (beginning, signal) => store.list(beginning, signal),
   };
 }
 
@@ -198,10 +198,11 @@ class FolderStore implements ObjectStore {
     }
   }
 
-  async list(beginning: string): Promise<string[]> {
+  async list(beginning: string, signal: AbortSignal): Promise<string[]> {
     const folder = join(this.address, beginning.slice(0, beginning.lastIndexOf("/") + 1));
+    const reading = () => readdir(folder, { recursive: true, withFileTypes: true });
     try {
-      const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+      const entries = await this.#within(signal, reading);
       const files = entries.filter((entry) => entry.isFile());
       return files
         .map((entry) => relative(this.address, join(entry.parentPath, entry.name)))
@@ -261,10 +262,11 @@ class S3Store implements ObjectStore {
     throw this.#refusal(response, { name, code });
   }
 
-  async list(beginning: string): Promise<string[]> {
+  async list(beginning: string, signal: AbortSignal): Promise<string[]> {
     const names: string[] = [];
     let continuationToken: string | undefined;
     do {
+      if (signal.aborted) throw transportFailure(signal.reason, `The list of ${this.address}`);
       const page = await this.#listPage({
         prefix: this.#prefix + beginning,
         ...(continuationToken === undefined ? {} : { continuationToken }),
