@@ -250,6 +250,46 @@ describe("an edge that reads a bundle", () => {
   });
 });
 
+test("a list made of two pages is served until the first of both ends, also when neither has time left for errors", async () => {
+  const database = makeDatabase(0, { regions: ["DE", "PL"], videosPerRegion: 60 });
+  const [longest, shortest] = [115, 110]; // both within the time in which an answer is fresh
+  const endIn = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+  let [rendered, first, last]: [Rendered | null, number, number] = [null, 0, 0];
+  try {
+    while (rendered === null || rendered.signedAt >= first) {
+      [first, last] = [endIn(shortest), endIn(longest)];
+      for (const [id, region, until] of [
+        ["de-59", "DE", first], // among the first 50
+        ["de-0", "DE", last],
+        ["pl-59", "PL", last],
+        ["pl-0", "PL", first],
+      ] as const) {
+        database.end(id, region, until);
+      }
+      rendered = renderBundle(database.path);
+    }
+  } finally {
+    database.remove();
+  }
+  const { signedAt } = rendered;
+  const bucket = new MemoryBucket(await objectsOf(rendered, { publishedAt: signedAt }));
+  const statusAt = async (target: string, now: number): Promise<number> => {
+    const bundles = { bucket, keySet: bundleKeySet, signingSeed: edgeSeed };
+    const edge = new InProcessEdge({ stored: [], fallback: null, hasOrigin: false, bundles }, () => now);
+    return JSON.parse(await edge.ask(target))[0];
+  };
+  for (const [region, cursor] of [
+    ["DE", "&cursor=1-50"],
+    ["PL", ""],
+  ]) {
+    const url = `/api/trending?region=${region}`;
+    const alone = await statusAt(`${url}&limit=50${cursor}`, first);
+    const made = `${url}&limit=30&cursor=1-30`;
+    const both = await Promise.all([first - 1, first].map((now) => statusAt(made, now)));
+    expect({ region, alone, both }).toEqual({ region, alone: 200, both: [200, 503] });
+  }
+}, 1_200_000);
+
 const random = new Random();
 const targets = regionCodes.flatMap((region) => [
   `/api/trending?region=${region}`,
