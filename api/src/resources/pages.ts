@@ -312,7 +312,7 @@ function findFolder(start: string): string {
     const found = join(folder, "web/page/dist");
     if (existsSync(join(found, "manifest.json"))) return found;
   }
-  return join(start, "../../page/dist");
+  return join(start, "../../web/page/dist");
 }
 
 /** What only pages and feeds need, loaded with the first of them: the build has it in a file of its own. */
