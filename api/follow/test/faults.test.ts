@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { videos } from "@trendvault/kit/database";
 import { SmallDisk } from "@trendvault/kit/machine";
+import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
 import { FollowFailure } from "../src/failure.ts";
 import { storeFaults } from "../test-support/faults.ts";
 import { FollowedStore } from "../test-support/test-follower.ts";
@@ -131,6 +132,49 @@ test("what was signed in the future is refused until the clocks agree, also with
   expect(await follower.poll()).toBeNull();
   expect(follower.generations()).toEqual([101, 102]);
 });
+
+test(`whichever clocks are wrong, only what they call the future is refused, and all is well with them (TEST_SEED=${testSeed})`, async () => {
+  const random = new Random();
+  const sizes = [0, 2, 30, 90, 300, 3600]; // seconds; 60 may lie between two machines
+  let now = Math.floor(Date.now() / 1000) * 1000;
+  let ahead = 0;
+  const clock = () => now + ahead * 1000;
+  const publish = (writerAhead: number) => {
+    now += 60_000;
+    const signedAt = now + writerAhead * 1000;
+    return followed.publisher.publish({ signedAt, rankedAt: signedAt / 1000 });
+  };
+  const follower = followed.start({}, { clock });
+  await publish(0);
+  await follower.settle();
+  for (let draw = 0; draw < drawsOf({ usual: 8, long: 150 }); draw++) {
+    const writerAhead = random.pick([-1, 1]) * random.pick(sizes);
+    ahead = random.pick([-1, 1]) * random.pick(sizes);
+    followed.store.clockSeconds = -ahead; // its own is right
+    const before = follower.generations();
+    await publish(writerAhead);
+    const difference = writerAhead - ahead;
+    const refusal = difference > 60 ? "from_future" : null;
+    const context = { draw, writerAhead, ahead };
+    expect({ ...context, failure: await follower.poll() }).toEqual({ ...context, failure: refusal });
+    const shown = refusal === null ? followed.publisher.generation : before.at(-1);
+    expect({ ...context, shown: follower.generations().at(-1) }).toEqual({ ...context, shown });
+    const [told] = follower.lines.filter(({ event }) => event === "clock_differs").slice(-1);
+    if (Math.abs(ahead) > 60) {
+      expect(Math.abs(Number(told?.difference_seconds) + ahead), JSON.stringify(context)).toBeLessThan(61);
+    }
+    const other = followed.start({}, { clock });
+    const withoutMemory = refusal ?? (difference < -900 ? "stale" : null);
+    expect({ ...context, other: await other.poll() }).toEqual({ ...context, other: withoutMemory });
+
+    [ahead, followed.store.clockSeconds] = [0, 0];
+    await publish(0);
+    for (const each of [follower, other]) {
+      expect({ ...context, failure: await each.poll() }).toEqual({ ...context, failure: null });
+      expect(each.generations().at(-1)).toBe(followed.publisher.generation);
+    }
+  }
+}, 1_200_000);
 
 test("a refusal for the sake of the clock names it", async () => {
   followed.store.clockSeconds = 7200;
