@@ -46,8 +46,8 @@ export class Follower {
   readonly #address: string;
   #etag: string | null = null;
   readonly #log: FollowerLog;
-  /** Whether older generations than the newest may be missing in the file. */
-  #mayHaveGaps = true;
+  /** Before which one older generations may be missing in the file; null: before none. */
+  #gapsBefore: Pointer | "newest" | null = "newest";
 
   constructor(parts: FollowerParts, options: FollowerOptions) {
     this.#parts = parts;
@@ -107,7 +107,7 @@ export class Follower {
     };
     await this.#adopt(accepted, signal);
     const lineage = compareLineage(pointer, held);
-    if (lineage !== "next") this.#mayHaveGaps = true;
+    if (lineage !== "next") this.#gapsBefore = "newest";
     this.#log.sayAdopted(accepted, now);
     if (lineage === "differs") this.#log.sayHistoryDiffers(accepted, held);
     return true;
@@ -157,13 +157,14 @@ export class Follower {
   async #fillGaps(signal: AbortSignal): Promise<boolean> {
     const { store, file, memory } = this.#parts;
     const held = memory.accepted(this.#address);
-    if (!this.#mayHaveGaps || held === null) return false;
-    this.#mayHaveGaps = false; // also when this fails: the next generation that does not follow this one looks again
-    const gaps = await findGaps(held.pointer, {
+    if (this.#gapsBefore === null || held === null) return false;
+    const before = this.#gapsBefore === "newest" ? held.pointer : this.#gapsBefore;
+    this.#gapsBefore = null; // also when this fails: the next generation that does not follow this one looks again
+    const gaps = await findGaps(before, {
       store,
       reader: this.#reader(),
       has: (generation) => file.has(generation),
-      retentionSeconds: this.#options.retentionSeconds,
+      since: Date.parse(held.pointer.published_at) - this.#options.retentionSeconds * 1000,
       signal: this.#limited(signal),
     });
     const files = await this.#fetchAll(gaps, signal);
@@ -173,7 +174,7 @@ export class Follower {
       for (const { path } of files) rmSync(path, { force: true });
     }
     const isKept = files.length === gaps.length && gaps.every(({ generation }) => file.has(generation));
-    this.#mayHaveGaps = files.length > 0 && isKept; // beyond what is thinned or has expired there is nothing
+    if (isKept) this.#gapsBefore = gaps.at(-1) ?? null; // beyond what is thinned or has expired there is nothing
     return files.length > 0;
   }
 
@@ -201,7 +202,8 @@ type GapOptions = {
   store: ObjectStore;
   reader: PointerReader;
   has: (generation: number) => boolean;
-  retentionSeconds: number;
+  /** Those that were published before, in milliseconds, have expired. */
+  since: number;
   signal: AbortSignal;
 };
 
@@ -211,13 +213,12 @@ const mostAtOnce = 8; // each comes with its file, and all are on the disk at th
  * The newest generations before one that the file should have and does not, along the chain of pointers, newest first.
  * Ends at the first that is too old, or whose pointer is not the one that the next one names.
  */
-async function findGaps(newest: Pointer, options: GapOptions): Promise<Pointer[]> {
-  const since = Date.parse(newest.published_at) - options.retentionSeconds * 1000;
+async function findGaps(before: Pointer, options: GapOptions): Promise<Pointer[]> {
   const gaps: Pointer[] = [];
-  let { previous } = newest;
+  let { previous } = before;
   while (previous !== null && gaps.length < mostAtOnce) {
     const pointer = await readPointer(previous, options);
-    if (pointer === null || Date.parse(pointer.published_at) < since) break;
+    if (pointer === null || Date.parse(pointer.published_at) < options.since) break;
     if (!options.has(pointer.generation)) gaps.push(pointer);
     previous = pointer.previous;
   }

@@ -8,7 +8,7 @@ import { TestPublisher, usualLists } from "../test-support/test-publisher.ts";
 
 const followed = FollowedStore.forEachTest();
 
-test("a follower starts from nothing with the newest generation, then takes the older ones", async () => {
+test("a follower starts from nothing with the newest generation, then takes the older ones, each read once", async () => {
   for (let count = 0; count < 12; count++) await followed.publisher.publish();
   const follower = followed.start();
   expect(await follower.poll()).toBeNull();
@@ -16,6 +16,8 @@ test("a follower starts from nothing with the newest generation, then takes the 
   await follower.settle();
   expect(follower.generations()).toEqual([101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112]);
   expect(follower.events()).not.toContain("history_differs");
+  const read = followed.store.requests.map(({ name }) => name).filter((name) => name !== "current.json");
+  expect(read.toSorted()).toEqual([...new Set(read)].toSorted());
 });
 
 test("a new generation is added to those that are there", async () => {
