@@ -104,6 +104,46 @@ describe("the page, when something changes or fails,", () => {
       { serviceWorkers: "allow" },
     ));
 
+  /** Holds the page's script until a visitor has done something. */
+  const beforeScript = (act: (page: Page) => Promise<unknown>) => (page: Page) =>
+    page.route("**/assets/page-*.js", async (route) => {
+      await page.locator("#foot").waitFor();
+      await act(page);
+      await route.continue();
+    });
+
+  for (const [how, choose] of [
+    ["in the picker", (page) => page.locator("select").selectOption("SE")],
+    ["by its first letters", (page) => page.locator("select").pressSequentially("Swe")],
+  ] satisfies [string, (page: Page) => Promise<unknown>][]) {
+    test(`shows the country that was chosen ${how} before its script was there`, () =>
+      openPage(
+        "/?region=GB",
+        async ({ page }) => {
+          await page.waitForURL("**/?region=SE");
+          await page.locator('trendvault-list [data-id^="se-"]').first().waitFor();
+          assert.equal(await page.locator("select").inputValue(), "SE");
+        },
+        { prepare: beforeScript(choose) },
+      ));
+  }
+
+  test("says all of what was opened before its script was there", () =>
+    openPage(
+      "/?region=GB",
+      async ({ page }) => {
+        await page.locator("trendvault-list .explanation[lang]:visible").waitFor();
+        await page.locator("#share button").first().waitFor();
+      },
+      {
+        prepare: beforeScript(async (page) => {
+          await page.locator("trendvault-list summary").first().dispatchEvent("click");
+          await page.locator("#share summary").dispatchEvent("click");
+          await page.evaluate(() => new Promise((resume) => setTimeout(resume))); // nobody hears that they opened
+        }),
+      },
+    ));
+
   test("has a grey place for a picture that failed before its script could hear of it", () =>
     openPage(
       "/?region=GB",

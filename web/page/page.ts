@@ -64,12 +64,9 @@ class LivePage {
 
   #listen(): void {
     document.addEventListener("click", (event) => this.#onClick(event));
-    document.addEventListener(
-      "toggle",
-      () => this.#shown && replace("shared", pageParts.share(this.#shown)),
-      true,
-    );
-    this.#choice.listen();
+    document.addEventListener("toggle", () => this.#showShared(), true);
+    if (document.querySelector("#share[open]")) this.#showShared(); // before this script was there
+    this.#choice.listen(this.#list.getAttribute("region"));
     let timer: ReturnType<typeof setTimeout>;
     addEventListener("scroll", () => {
       clearTimeout(timer);
@@ -88,6 +85,11 @@ class LivePage {
     this.#list.addEventListener("trendvault-list", () => this.#onList());
     this.#list.addEventListener("trendvault-newer", () => this.#sayNewer());
     this.#list.addEventListener("trendvault-failure", ({ detail }) => this.#sayFailure(detail.state));
+  }
+
+  /** Shows what this browser can do with the page's link, too. */
+  #showShared(): void {
+    if (this.#shown) replace("shared", pageParts.share(this.#shown));
   }
 
   #onClick(event: MouseEvent): void {
@@ -450,7 +452,8 @@ class RegionChoice {
     this.#onChoice = onChoice;
   }
 
-  listen(): void {
+  /** `shown` is the region of the list: another one was chosen before anybody listened. */
+  listen(shown: string | null): void {
     document.addEventListener("keydown", (event) => {
       this.#isByKey = event.key !== "Enter";
       if (this.#isByKey || this.#waiting === null) return;
@@ -466,6 +469,10 @@ class RegionChoice {
       event.preventDefault();
       this.#choose(event.target as HTMLFormElement);
     });
+    const select = document.querySelector("select");
+    if (select === null || select.value === shown) return;
+    this.#isByKey = select.matches(":focus-visible");
+    this.#onChange(select);
   }
 
   /** Takes at once what would have waited for a pause. */

@@ -221,9 +221,9 @@ export class TrendvaultList extends Base {
 
   readonly #onOpen = (event: Event): void => dispatchOpen(this, this.#pages, event);
 
-  readonly #onToggle = (event: Event): void => {
+  readonly #onToggle = ({ target }: Pick<Event, "target">): void => {
     const { list } = this;
-    if (list !== null) void explain(event, list, (path, into) => this.#explain(list, path, into));
+    if (list !== null) void explain(target as Element, list, (path, into) => this.#explain(list, path, into));
   };
 
   async #explain({ region }: List, path: string, into: Element): Promise<void> {
@@ -295,6 +295,8 @@ export class TrendvaultList extends Base {
     this.#impressions.begin(list, this.#presenter?.items ?? [], { src: this.#attributes.src, again });
     this.#setTimer(null);
     this.#describe();
+    // What was opened before this script was there.
+    for (const target of this.shadowRoot?.querySelectorAll("details[open]") ?? []) this.#onToggle({ target });
     dispatch(this, "trendvault-list", { list, age: ageSeconds, state });
   }
 
@@ -437,11 +439,10 @@ function dispatchOpen(element: HTMLElement, pages: readonly List[], event: Event
 
 /** Says why a video is where it is, once its "why here" was opened for the first time. */
 async function explain(
-  event: Event,
+  details: Element,
   { region, window }: Pick<List, "region" | "window">,
   write: (path: string, into: Element) => Promise<void>,
 ): Promise<void> {
-  const details = event.target as Element;
   const text = details.querySelector(".explanation");
   const id = details.getAttribute("data-id");
   if (!details.hasAttribute("open") || id === null || text === null || text.hasAttribute("lang")) return;
