@@ -42,7 +42,7 @@ const url = z
   .regex(videoAddress)
   .max(2000)
   .nullable()
-  .meta({ description: "Where the video is watched; null when that is not known" });
+  .meta({ id: "VideoUrl", description: "Where the video is watched; null when that is not known" });
 
 const countryCodes = z.array(z.string().regex(/^[A-Z]{2}$/)).optional();
 const countries = z
@@ -75,8 +75,11 @@ const placement = {
     .optional(),
   model_rank: rank
     .nullable()
-    .optional()
-    .meta({ description: "Of a placed video: the rank that its score gives it; null where that is none" }),
+    .meta({
+      id: "ModelRank",
+      description: "Of a placed video: the rank that its score gives it; null where that is none",
+    })
+    .optional(),
 };
 
 /** Of a list by kind: one of them. */
@@ -108,6 +111,7 @@ const expectations = {
       "What orders the list, before the limit by channel and what editors placed; in the unit that `score_unit` says",
   }),
   expected_views: z.number().min(0).nullable().meta({
+    id: "ExpectedViews",
     description:
       "Clicks that this place of the list is expected to bring in the window ahead; null where that is not known: before a day and a hundred clicks were counted",
   }),
