@@ -29,19 +29,35 @@ final class HourlyViews
     private const string FIND = 'SELECT hour, views FROM hourly_views WHERE region = ? AND video_id = ?';
     private const string SAVE = 'INSERT OR REPLACE INTO hourly_views (region, video_id, hour, views) VALUES (?, ?, ?, ?)';
     private const string FORGET = 'DELETE FROM hourly_views WHERE hour < ?';
-    private const string OBSERVATIONS_FILE = __DIR__ . '/../../../db/queries/views-around-hours.sql';
+    /**
+     * The observations of a video in a region on both sides of each full hour, newest first. ?1 video id, ?2 region, ?3 the
+     * chain is followed back to the first observation at or before this time, in UTC seconds, ?4 but over at most so many
+     * observations; `steps` says how many it were.
+     */
+    private const string OBSERVATIONS = <<<'SQL'
+    WITH RECURSIVE chain (observed_at, views, previous_observed_at, next_observed_at, step) AS (
+      SELECT o.observed_at, o.views, o.previous_observed_at, NULL, 1
+      FROM velocity AS v
+      JOIN observations AS o ON o.observed_at = v.last_observed_at AND o.region = v.region AND o.video_id = v.video_id
+      WHERE v.video_id = ?1 AND v.region = ?2
+      UNION ALL
+      SELECT o.observed_at, o.views, o.previous_observed_at, chain.observed_at, step + 1
+      FROM chain
+      JOIN observations AS o
+        ON o.observed_at = chain.previous_observed_at AND o.region = ?2 AND o.video_id = ?1
+      WHERE chain.observed_at > ?3 AND step < ?4
+    )
+    SELECT observed_at, views, step AS steps FROM chain
+    WHERE observed_at / 3600 > ifnull(previous_observed_at, 0) / 3600 OR next_observed_at / 3600 > observed_at / 3600
+    ORDER BY observed_at DESC
+    SQL;
 
     /** @var array<string, array<int>> the hour of the newest observation, by region and video */
     private array $first = [];
     /** @var array<string, array<int>> of the other ranks */
     private array $others = [];
 
-    private readonly string $observationsQuery;
-
-    public function __construct(private readonly Database $database)
-    {
-        $this->observationsQuery = (string) file_get_contents(self::OBSERVATIONS_FILE);
-    }
+    public function __construct(private readonly Database $database) {}
 
     /** Notes the videos of a list. */
     public function add(RankedList $list): void
@@ -105,7 +121,7 @@ final class HourlyViews
         $views = $row === null ? [] : json_decode($row['views'], true, flags: JSON_THROW_ON_ERROR);
         $counts = new HourlyCounts($row['hour'] ?? $hour - HourlyCounts::HOURS, $views);
         /** @var list<array{observed_at: int, views: int, steps: int}> $observations */
-        $observations = $this->database->rows($this->observationsQuery, [
+        $observations = $this->database->rows(self::OBSERVATIONS, [
             $videoId,
             $region,
             max($counts->hour, $hour - HourlyCounts::HOURS) * self::HOUR_SECONDS,
