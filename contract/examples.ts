@@ -99,6 +99,7 @@ const videoExample: Video = {
   tags: ["lighthouse", "sea"],
   licence: "CC-BY-4.0",
   titles: { de: "Wie ein Leuchtturm funktioniert" },
+  pictures: [{ url: thumbs[0], width: 640, height: 360 }],
   generation: 4711,
   generated_at: "2026-11-21T10:00:00Z",
   trending: [

@@ -134,11 +134,16 @@ const drawOfField: Record<string, () => unknown> = {
     random.pick([[], {}, [drawText()], [drawText(), drawText(), 1], Array(random.pick([30, 31])).fill("a")]),
   licence: drawText,
   titles: () => ({ [String(drawName())]: random.pick([drawText(), drawText(), null, 1]) }),
+  pictures: () => {
+    const pixels = () => random.pick([1, 320, 10_000, 0, 10_001, 1.5, "320", null]);
+    const draw = () => ({ url: random.pick([drawAddress(), "https://a/b"]), width: pixels(), height: 180 });
+    return random.pick([[], {}, [draw()], [draw(), draw()], Array(random.pick([8, 9])).fill(draw())]);
+  },
   countries: () => ({ [random.pick(["allowed", "excluded", "denied"])]: drawList() }),
   thumb_base: drawAddress,
   url: drawAddress,
   regions: drawList,
-  unset: () => random.pick([[], ["url"], ["live_until", "titles"], ["title"], ["url", 1], { a: "url" }]),
+  unset: () => random.pick([[], ["url"], ["live_until", "pictures"], ["title"], ["url", 1], { a: "url" }]),
   removed: () => random.pick([true, false]),
   complete: () => random.pick([true, false]),
   title: drawText,

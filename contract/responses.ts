@@ -31,6 +31,7 @@ const thumbs = z.tuple([z.url(), z.url()]).meta({
   description:
     "The same picture in two sizes, the larger one first; twice the same address where there is one size",
 });
+const pixels = z.int().min(1).max(10_000);
 const generation = z
   .int()
   .min(1)
@@ -230,6 +231,7 @@ const Video = z
     tags: z.array(z.string()).optional(),
     licence: z.string().optional().meta({ description: "An SPDX id or a name" }),
     titles: z.record(z.string(), z.string()).optional().meta({ description: "By language (BCP 47)" }),
+    pictures: z.array(z.strictObject({ url: z.url(), width: pixels, height: pixels })).optional(),
     generation,
     generated_at: time,
     trending: z

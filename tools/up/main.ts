@@ -162,9 +162,10 @@ async function run(options: Options, writer: WriterOptions): Promise<string | nu
 /** As many of the hosts that a database's pictures are from as THUMBNAIL_HOSTS may name. */
 function pictureHosts(path: string): string {
   const database = new Database(path, { readonly: true });
-  const bases = database.query<{ base: string }, []>("SELECT thumb_base AS base FROM videos").all();
+  const sql = "SELECT thumb_base FROM videos UNION SELECT value FROM videos, json_each(thumbs)";
+  const addresses = database.query(sql).values().flat();
   database.close();
-  const hosts = new Set(bases.map(({ base }) => URL.parse(base)?.host ?? ""));
+  const hosts = new Set(addresses.map((one) => URL.parse(String(one))?.host ?? ""));
   return [...hosts].reduce((list, host) => readThumbHosts(`${list},${host}`)?.join() ?? list, "");
 }
 
@@ -179,8 +180,7 @@ function welcome(options: Options, region: string): string {
   const behind = hasOrigin
     ? `origin    ${origin}\n  admin     http://${HOST}:${adminPort}/metrics and /readyz`
     : `origin    none: the edge answers from the store that the writer publishes into (--no-origin)`;
-  const told =
-    visitors > 0 ? `\n  visitors  ${visitors} simulated ones a second; the lists learn from them` : "";
+  const told = visitors > 0 ? `\n  visitors  ${visitors} simulated ones a second, from whom lists learn` : "";
   return `
 TrendVault is up.
 

@@ -251,6 +251,8 @@ type IsHidden = {
   isForKids(): string;
   /** What lists do not need: JSON, by column of `details`. */
   details(): string;
+  /** Of the row of `videos`: what its pictures are made of (thumbsOf). */
+  thumbs(): string;
   /** Of the row of `trending`: a title in a language of the region, behind that and a space. */
   titleInRegion(): string;
   /** Of the row of `trending`, the same: an editor placed the video, and that is over. */
@@ -267,6 +269,8 @@ function findHidden(database: Database): IsHidden {
   const canBeForKids = findColumn(database, "videos", "made_for_kids");
   const hasTitles = findColumn(database, "trending", "title_in_region");
   const hasDetails = findColumn(database, "details", "tags");
+  const hasPictures = findColumn(database, "details", "pictures");
+  const hasThumbs = findColumn(database, "videos", "thumbs");
   return {
     placed: {
       isOver: (at) => (canPlace() ? `ifnull(trending.placed_until <= ${at}, 0)` : `${at} < 0`),
@@ -283,14 +287,17 @@ function findHidden(database: Database): IsHidden {
           : `${at} < 0`,
     },
     isForKids: () => (canBeForKids() ? "videos.made_for_kids" : "NULL"),
-    details: () => (hasDetails() ? detailsSql : "NULL"),
+    details: () => (hasDetails() ? detailsSql(hasPictures() ? ", 'pictures', json(pictures)" : "") : "NULL"),
+    thumbs: () => (hasThumbs() ? "ifnull(videos.thumbs, thumb_base)" : "thumb_base"),
     titleInRegion: () => (hasTitles() ? "title_in_region" : "NULL"),
   };
 }
 
 const onAir = listName({ live: "now" });
 
-const detailsSql = `(SELECT json_object('tags', json(tags), 'licence', licence, 'titles', json(titles))
+const detailsSql = (
+  more: string,
+) => `(SELECT json_object('tags', json(tags), 'licence', licence, 'titles', json(titles)${more})
     FROM details WHERE video_id = videos.id)`;
 
 /** A clock that was set back, to before the newest generation, shows nothing again. */
@@ -308,7 +315,7 @@ type VideoRow = {
   language: string | null;
   published_at: number | null;
   duration_seconds: number | null;
-  thumb_base: string;
+  thumbs: string;
   url: string | null;
   countries: string | null;
   made_for_kids: 1 | null;
@@ -339,7 +346,7 @@ const observationsPerRegion = 48;
 
 const videoSql = (
   isHidden: IsHidden,
-) => `SELECT id, title, channel, category, language, published_at, duration_seconds, thumb_base, url,
+) => `SELECT id, title, channel, category, language, published_at, duration_seconds, ${isHidden.thumbs()} AS thumbs, url,
     ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until,
     ${isHidden.live.at("?2")} AS live, ${isHidden.isForKids()} AS made_for_kids, ${isHidden.details()} AS details
   FROM videos WHERE id = ?1 AND NOT (${isHidden.at("?2")})`;
@@ -398,7 +405,8 @@ export type ListRow = {
   language: string | null;
   published_at: number | null;
   duration_seconds: number | null;
-  thumb_base: string;
+  /** JSON of two addresses, or a `thumb_base`. */
+  thumbs: string;
   url: string | null;
   /** JSON, where it may not be played everywhere. */
   countries: string | null;
@@ -445,7 +453,7 @@ const chartJoin =
 function rowsSql(expectedViews: string, isHidden: IsHidden, isChart: boolean): string {
   const [columns, join] = isChart ? [chartColumns, chartJoin] : ["", ""];
   return `SELECT rank, trending.video_id, score, ${expectedViews} AS expected_views, trending.views, views_per_hour, previous_views_per_hour,
-    title, ${isHidden.titleInRegion()} AS title_in_region, channel, videos.category AS category, language, published_at, duration_seconds, thumb_base, url, previous_rank,
+    title, ${isHidden.titleInRegion()} AS title_in_region, channel, videos.category AS category, language, published_at, duration_seconds, ${isHidden.thumbs()} AS thumbs, url, previous_rank,
     ((${isHidden.at("?7")}) OR ${isHidden.placed.isOver("?7")} OR ${isHidden.live.isOver("?7", "?4")}) AS hidden,
     ${isHidden.placed.column("placed")} AS placed, ${isHidden.placed.column("placed_until")} AS placed_until,
     ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until,

@@ -217,23 +217,38 @@ describe("shapes of a page", () => {
     expect(schemas.Video.parse(await ask("/api/videos/own")).url).toBe(own);
   });
 
-  test("a video says its tags, its licence and all its titles, those that it has, and lists do not", async () => {
+  test("a video says its tags, licence, titles and pictures, those that it has, and lists do not", async () => {
     builder.publish([{ region: "DE", videos: videos(3) }]);
     const ask = await open();
     const before = JSON.stringify((await ask("/api/trending?region=DE")).items);
     const [tags, titles] = [["a", "b"], { fr: "Un titre" }];
+    const pictures = [{ url: "https://img.example/a", width: 640, height: 360 }];
     const add = (id: string, ...values: (string | null)[]) =>
-      builder.database.run("INSERT INTO details VALUES (?, ?, ?, ?)", [id, ...values]);
-    add("video1", JSON.stringify(tags), "CC0-1.0", JSON.stringify(titles));
-    add("video2", null, "CC BY", null);
+      builder.database.run("INSERT INTO details VALUES (?, ?, ?, ?, ?)", [id, ...values]);
+    add("video1", JSON.stringify(tags), "CC0-1.0", JSON.stringify(titles), JSON.stringify(pictures));
+    add("video2", null, "CC BY", null, null);
     const details = async (id: string) => {
-      const { tags, licence, titles } = schemas.Video.parse(await ask(`/api/videos/${id}`));
-      return { tags, licence, titles };
+      const { tags, licence, titles, pictures } = schemas.Video.parse(await ask(`/api/videos/${id}`));
+      return { tags, licence, titles, pictures };
     };
-    expect(await details("video1")).toEqual({ tags, licence: "CC0-1.0", titles });
-    expect(await details("video2")).toStrictEqual({ tags: undefined, licence: "CC BY", titles: undefined });
+    expect(await details("video1")).toEqual({ tags, licence: "CC0-1.0", titles, pictures });
+    const none = { tags: undefined, titles: undefined, pictures: undefined };
+    expect(await details("video2")).toStrictEqual({ ...none, licence: "CC BY" });
     expect(Object.keys(await ask("/api/videos/video3"))).not.toContain("tags");
     expect(JSON.stringify((await ask("/api/trending?region=DE")).items)).toBe(before);
+  });
+
+  test("a video that has pictures shows two of them, and others those of its thumb_base", async () => {
+    builder.publish([{ region: "DE", videos: videos(2) }]);
+    const own = ["https://img.example/640", "https://img.example/320"];
+    builder.database.run("UPDATE videos SET thumbs = ? WHERE id = 'video1'", [JSON.stringify(own)]);
+    const thumbs = [own, ["https://thumbs.example/video2/hq.webp", "https://thumbs.example/video2/sd.webp"]];
+    const ask = await open();
+    const thumbsOf = (ones: { thumbs: string[] }[]) => ones.map((one) => one.thumbs);
+    for (const fields of ["", "&fields=snippet", "&fields=chart"])
+      expect(thumbsOf((await ask(`/api/trending?region=DE${fields}`)).items)).toEqual(thumbs);
+    expect(thumbsOf([await ask("/api/videos/video1"), await ask("/api/videos/video2")])).toEqual(thumbs);
+    expect((await ask("/feeds/DE.json")).items[0].image).toBe("https://img.example/640");
   });
 
   test("whatever shows a list shows the titles of its region, and says their language", async () => {

@@ -108,7 +108,7 @@ describe("the page of a list", () => {
     expect(headers.get("content-security-policy")).toContain("img-src 'self' thumbs.example;");
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
     const pictures = named(await elementsOf("/?region=GB"), "img").map((image) => attribute(image, "src"));
-    expect(pictures[0]).toBe("https://thumbs.example/video1/hq.webp");
+    expect(pictures[0]).toBe("https://thumbs.example/video1/sd.webp");
   });
 
   test.each([

@@ -151,7 +151,7 @@ function describeSnippet(row: ListRow, linkOf: VideoLinks): TrendingSnippetPage[
     rank,
     ...shownTitleOf(row),
     channel,
-    thumbs: thumbsOf(row.thumb_base),
+    thumbs: thumbsOf(row.thumbs),
     url: linkOf(id, row.url),
     ...marksOf(row),
     ...placementOf(row),
@@ -185,7 +185,7 @@ export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["it
         row.previous_views_per_hour === null ? null : roundToTenth(row.previous_views_per_hour),
       views: row.views,
     },
-    thumbs: thumbsOf(row.thumb_base),
+    thumbs: thumbsOf(row.thumbs),
     url: linkOf(row.video_id, row.url),
     ...marksOf(row),
     ...placementOf(row),
@@ -269,8 +269,9 @@ function longestRising<Counted extends { count: number }>(all: readonly Counted[
 /** What an address of a picture ends with: a base that ends so is a picture itself, and has one size. */
 const picture = /[^/:]\/.*\.(?:jpe?g|png|webp|avif|gif)$/i;
 
-/** The pictures of a video, the larger one first, from its `thumb_base`. */
+/** The pictures of a video, the larger one first: its `thumbs`, which is JSON, or made from its `thumb_base`. */
 export function thumbsOf(base: string): [string, string] {
+  if (base.startsWith("[")) return JSON.parse(base);
   return picture.test(base) ? [base, base] : [`${base}/hq.webp`, `${base}/sd.webp`];
 }
 

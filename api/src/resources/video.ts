@@ -31,11 +31,11 @@ function describe(
   generation: Generation,
   linkOf: PageSources["linkOf"],
 ): Video {
-  const { thumb_base, url, countries, made_for_kids, live, details, available_until: _, ...fields } = video;
+  const { thumbs, url, countries, made_for_kids, live, details, available_until: _, ...fields } = video;
   return {
     ...fields,
     published_at: formatTimeOrNull(video.published_at),
-    thumbs: thumbsOf(thumb_base),
+    thumbs: thumbsOf(thumbs),
     url: linkOf(video.id, url),
     ...marksOf({ countries, made_for_kids }),
     ...(live !== null && { live }),
@@ -53,7 +53,7 @@ function describe(
   };
 }
 
-function describeDetails(details: string): Pick<Video, "tags" | "licence" | "titles"> {
+function describeDetails(details: string): Pick<Video, "tags" | "licence" | "titles" | "pictures"> {
   return Object.fromEntries(Object.entries(JSON.parse(details)).filter(([, value]) => value !== null));
 }
 

@@ -57,13 +57,17 @@ final class ObservationStore
     private const array NEEDED_OF_VIDEO = ['title', 'channel', 'thumb_base'];
     private const string COLUMNS = 'title, channel, thumb_base, category, language, published_at, duration_seconds, url';
     /** In the order in which describe() has them. */
-    private const string DESCRIPTION = self::COLUMNS . ', tags, licence, titles, described_by';
+    private const string DESCRIPTION = self::COLUMNS . ', tags, licence, titles, pictures, described_by';
     private const string JOIN_DETAILS = ' LEFT JOIN details ON details.video_id = v.id';
     private const string SAVE_DETAILS = <<<'SQL'
-    INSERT INTO details (video_id, tags, licence, titles) VALUES (?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET tags = excluded.tags, licence = excluded.licence, titles = excluded.titles
+    INSERT INTO details (video_id, tags, licence, titles, pictures) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET tags = excluded.tags, licence = excluded.licence, titles = excluded.titles,
+      pictures = excluded.pictures
     SQL;
     private const string DELETE_DETAILS = 'DELETE FROM details WHERE video_id = ?';
+    private const string SAVE_THUMBS = 'UPDATE videos SET thumbs = ? WHERE id = ?';
+    /** Of the two pictures in lists the narrowest that are at least so wide. */
+    private const array THUMB_WIDTHS = [640, 320];
     /** So that the next line about it is compared, also where it repeats what its source said before. */
     private const string COMPARE_AGAIN = 'UPDATE velocity SET description_hash = 0 WHERE video_id = ?';
     /** Of what a source's line repeats: the time, for lines that are older and come later. */
@@ -507,6 +511,7 @@ final class ObservationStore
             $says = $says || $value !== null;
             $new[$name] = $value ?? (in_array($name, $unset, true) ? null : $known[$name] ?? null);
         }
+        $new['thumb_base'] ??= self::thumbs($new['pictures'])[0] ?? null;
         foreach (self::NEEDED_OF_VIDEO as $name) {
             if ($new[$name] === null) {
                 throw new RejectedLine(
@@ -547,6 +552,28 @@ final class ObservationStore
         } else {
             $this->database->run(self::SAVE_DETAILS, [$id, ...array_values($details)]);
         }
+        if ($details['pictures'] !== ($known['pictures'] ?? null)) {
+            $thumbs = self::thumbs($details['pictures']);
+            $text = $thumbs === null ? null : json_encode($thumbs, ObservationParser::AS_READ);
+            $this->database->run(self::SAVE_THUMBS, [$text, $id]);
+        }
+    }
+
+    /** @return ?list<string> the addresses of the two that lists show, the larger one first; null without pictures */
+    private static function thumbs(int|string|null $pictures): ?array
+    {
+        if ($pictures === null) {
+            return null;
+        }
+        /** @var non-empty-list<array{url: string, width: int, height: int}> $byWidth */
+        $byWidth = json_decode((string) $pictures, true, flags: JSON_THROW_ON_ERROR);
+        usort($byWidth, static fn(array $one, array $other): int => $one['width'] <=> $other['width']);
+        $atLeast = static fn(int $width): array => array_find(
+            $byWidth,
+            static fn(array $picture): bool => $picture['width'] >= $width,
+        ) ?? end($byWidth);
+
+        return array_map(static fn(int $width): string => $atLeast($width)['url'], self::THUMB_WIDTHS);
     }
 
     /** What videos.described_by says of this source. */

@@ -25,7 +25,7 @@ final readonly class ObservationParser
     /** @var list<string> of these each source has its own say, see Restrictions */
     public const array SAID = [...self::RESTRICTING, ...self::LIVE];
     /** Nor does one of these, columns of details. */
-    public const array DETAILS = ['tags' => null, 'licence' => null, 'titles' => null];
+    public const array DETAILS = ['tags' => null, 'licence' => null, 'titles' => null, 'pictures' => null];
     /** @var list<string> what a line may take back */
     private const array OPTIONAL = [
         'category',
@@ -36,6 +36,7 @@ final readonly class ObservationParser
         'tags',
         'licence',
         'titles',
+        'pictures',
         ...self::SAID,
     ];
     private const int MOST_COUNTRIES = 300;
@@ -43,8 +44,12 @@ final readonly class ObservationParser
     private const int MOST_TITLES = 100;
     /** So many are kept: each is compared with the words of rules at every run. */
     private const int MOST_KEPT_TITLES = 16;
-    /** In place of a column of details, with null: some titles are not kept. */
-    private const string MORE_TITLES = 'titles beyond 16';
+    public const int MOST_PICTURES = 8;
+    /** In place of a column of details, with null: some of these are not kept. */
+    private const string MORE_TITLES = 'titles beyond ' . self::MOST_KEPT_TITLES;
+    private const string MORE_PICTURES = 'pictures beyond ' . self::MOST_PICTURES;
+    /** Of a picture, either way. */
+    private const int MOST_PIXELS = 10_000;
     /** Of a tag, and of a licence. */
     private const int MOST_CHARACTERS = 100;
     private const int MOST_TITLE_CHARACTERS = 300;
@@ -55,7 +60,7 @@ final readonly class ObservationParser
     public const string ID = '/^[A-Za-z0-9_-][A-Za-z0-9_.~:-]{0,63}$/D';
 
     /** Such that an erased name is found in what is stored. */
-    private const int AS_READ = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR;
+    public const int AS_READ = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR;
     /** The largest integer that all JSON readers read exactly (RFC 8259, section 6). */
     private const int MAX_COUNT = 9_007_199_254_740_991;
     /** The bytes that may begin a character of FORBIDDEN: text without them needs no pattern. */
@@ -224,7 +229,7 @@ final readonly class ObservationParser
 
     /**
      * @param array<mixed> $fields
-     * @return array<string, ?string> by column of details; null for a bad value, and with MORE_TITLES
+     * @return array<string, ?string> by column of details; null for a bad value, and with MORE_TITLES and MORE_PICTURES
      */
     private function details(array $fields): array
     {
@@ -235,6 +240,7 @@ final readonly class ObservationParser
                 $value === [] && $name !== 'licence' => '',
                 $name === 'tags' => self::tags($value),
                 $name === 'titles' => $this->titles($value),
+                $name === 'pictures' => self::pictures($value),
                 default => self::isText($value, self::MOST_CHARACTERS) ? $value : null,
             };
             if ($column !== '') {
@@ -244,6 +250,9 @@ final readonly class ObservationParser
         $titles = isset($details['titles']) ? array_filter((array) $fields['titles'], is_string(...)) : [];
         if (count($titles) > self::MOST_KEPT_TITLES) {
             $details[self::MORE_TITLES] = null;
+        }
+        if (isset($details['pictures']) && count((array) $fields['pictures']) > self::MOST_PICTURES) {
+            $details[self::MORE_PICTURES] = null;
         }
 
         return $details;
@@ -284,6 +293,39 @@ final readonly class ObservationParser
         }
 
         return $titles === [] ? '' : json_encode($titles, self::AS_READ);
+    }
+
+    private static function pictures(mixed $value): ?string
+    {
+        if (!is_array($value) || !array_is_list($value)) {
+            return null;
+        }
+        $pictures = [];
+        foreach (array_slice($value, 0, self::MOST_PICTURES) as $picture) {
+            if (!self::isPicture($picture)) {
+                return null;
+            }
+            $pictures[] = [
+                'url' => $picture['url'],
+                'width' => $picture['width'],
+                'height' => $picture['height'],
+            ];
+        }
+
+        return json_encode($pictures, self::AS_READ);
+    }
+
+    /** @phpstan-assert-if-true array{url: string, width: int, height: int, ...} $picture */
+    public static function isPicture(mixed $picture): bool
+    {
+        return is_array($picture) &&
+            self::isThumb($picture['url'] ?? null) &&
+            array_all(
+                [$picture['width'] ?? null, $picture['height'] ?? null],
+                static fn(mixed $pixels): bool => is_int($pixels) &&
+                    $pixels >= 1 &&
+                    $pixels <= self::MOST_PIXELS,
+            );
     }
 
     /** Whole seconds, such that a fraction neither lets a video appear early nor stay long. */
@@ -536,16 +578,21 @@ final readonly class ObservationParser
     {
         $value = $fields['thumb_base'] ?? null;
 
-        return $value === null ||
-            (is_string($value) &&
-                self::fits($value, 500) &&
-                preg_match(self::THUMB_BASE, $value) === 1 &&
-                (mb_check_encoding($value, 'ASCII') || preg_match(self::FORBIDDEN, $value) === 0))
+        return $value === null || self::isThumb($value)
             ? $value
             : throw new RejectedLine(
                 RejectionReason::BadThumbBase,
                 'thumb_base: expected an http or https address of at most 500 characters without a query, a fragment or a user',
             );
+    }
+
+    /** @phpstan-assert-if-true string $value */
+    private static function isThumb(mixed $value): bool
+    {
+        return is_string($value) &&
+            self::fits($value, 500) &&
+            preg_match(self::THUMB_BASE, $value) === 1 &&
+            (mb_check_encoding($value, 'ASCII') || preg_match(self::FORBIDDEN, $value) === 0);
     }
 
     /**

@@ -345,6 +345,13 @@ final class EraseTest extends PublicationTestCase
                 'views' => 1_000_000 - 100 * $age,
                 'available_until' => '2099-01-01T00:00:00Z',
                 'tags' => [self::CHANNEL],
+                'pictures' => [
+                    [
+                        'url' => "https://quixworthy.example/quixvideo-$number",
+                        'width' => 640,
+                        'height' => 360,
+                    ],
+                ],
                 'titles' => ['cy' => "A talk by Q number $number (Zoë Quixworthy)", 'en' => 'A talk by Q'],
             ];
         }

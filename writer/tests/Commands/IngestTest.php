@@ -68,13 +68,21 @@ final class IngestTest extends TestCase
     }
 
     #[Test]
-    public function bad_tags_licences_and_titles_are_left_out_told_and_reject_no_line(): void
+    public function bad_tags_licences_titles_and_pictures_are_left_out_told_and_reject_no_line(): void
     {
         $installation = Installation::migrated();
         $bad = [
             'tags' => [[1], ['a', ''], 'a', array_fill(0, 31, 'a')],
             'licence' => [7, [], ' '],
             'titles' => [['Ein Titel'], ['no_tag' => 'A title'], ['de' => '']],
+            'pictures' => [
+                'https://a/b',
+                ['large' => self::picture(640)],
+                [self::picture(640), ['width' => 320] + self::picture(320, 'https://a/b?c')],
+                [self::picture(0)],
+                [['width' => '640'] + self::picture(640)],
+                [['height' => 10_001] + self::picture(640)],
+            ],
         ];
         $lines = [NdjsonLine::of(['observed_at' => NdjsonLine::ago(100), 'licence' => 'CC0-1.0'])];
         foreach ($bad as $field => $values) {
@@ -90,14 +98,81 @@ final class IngestTest extends TestCase
 
         self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
         self::assertSame(
-            ['tags' => 4, 'licence' => 3, 'titles' => 3],
+            ['tags' => 4, 'licence' => 3, 'titles' => 3, 'pictures' => 6],
             $result->events('values_ignored')[0]['fields'],
         );
         self::assertSame([], $result->events('videos_held'));
         self::assertSame(
-            [['tags' => null, 'licence' => 'CC0-1.0', 'titles' => null]],
-            $installation->rows('SELECT tags, licence, titles FROM details'),
+            [['tags' => null, 'licence' => 'CC0-1.0', 'titles' => null, 'pictures' => null]],
+            $installation->rows('SELECT tags, licence, titles, pictures FROM details'),
         );
+    }
+
+    #[Test]
+    public function of_many_pictures_the_first_eight_are_kept_and_lists_show_two(): void
+    {
+        $installation = Installation::migrated();
+        $send = static fn(int $age, array ...$lines) => $installation->run(
+            ['ingest', '-'],
+            NdjsonLine::many(
+                array_map(
+                    static fn(array $line): array => ['observed_at' => NdjsonLine::ago($age), ...$line],
+                    $lines,
+                ),
+            ),
+        );
+        $thumbs = static fn(string $id): array => $installation->rows(
+            "SELECT thumb_base AS base, thumbs, pictures FROM videos LEFT JOIN details ON video_id = id WHERE id = '$id'",
+        )[0];
+        $widths = [1280, 100, 320, 640, 480, 960, 200, 1920, 330];
+        $pictures = array_map(self::picture(...), $widths);
+        $result = $send(
+            90,
+            ['id' => 'many', 'pictures' => $pictures],
+            ['id' => 'bare', 'thumb_base' => null, 'pictures' => [self::picture(100), self::picture(500)]],
+            ['id' => 'small', 'pictures' => [self::picture(100), self::picture(200)]],
+            ['id' => 'none'],
+        );
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        self::assertSame(['pictures beyond 8' => 1], $result->events('values_ignored')[0]['fields']);
+        self::assertSame(
+            [
+                'base' => 'https://thumbs.example/video-1',
+                'thumbs' => '["https://a/640","https://a/320"]',
+                'pictures' => json_encode(array_slice($pictures, 0, 8), JSON_UNESCAPED_SLASHES),
+            ],
+            $thumbs('many'),
+        );
+        self::assertSame('["https://a/500","https://a/500"]', $thumbs('bare')['thumbs']);
+        self::assertSame('https://a/500', $thumbs('bare')['base']);
+        self::assertSame('["https://a/200","https://a/200"]', $thumbs('small')['thumbs']);
+        self::assertNull($thumbs('none')['thumbs']);
+
+        $kept = ['title' => null, 'channel' => null, 'thumb_base' => null, 'views' => 1001];
+        $result = $send(
+            60,
+            ['id' => 'many', ...$kept],
+            ['id' => 'bare', ...$kept, 'unset' => ['pictures']],
+            [
+                'id' => 'small',
+                'regions' => ['GB'],
+                'region' => null,
+                'views' => null,
+                'pictures' => [self::picture(700)],
+            ],
+        );
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        self::assertSame('["https://a/640","https://a/320"]', $thumbs('many')['thumbs']);
+        self::assertSame(['base' => 'https://a/500', 'thumbs' => null, 'pictures' => null], $thumbs('bare'));
+        self::assertSame('["https://a/700","https://a/700"]', $thumbs('small')['thumbs']);
+    }
+
+    /** @return array{url: string, width: int, height: int} */
+    private static function picture(int $width, ?string $url = null): array
+    {
+        return ['url' => $url ?? "https://a/$width", 'width' => $width, 'height' => 90];
     }
 
     #[Test]

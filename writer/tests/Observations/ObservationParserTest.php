@@ -30,6 +30,7 @@ final class ObservationParserTest extends TestCase
                 'tags' => ['a', 'b/ü', 'a'],
                 'licence' => ['no text'],
                 'titles' => ['de' => 'Ein Titel', 'fr' => null],
+                'pictures' => [['url' => 'https://a/ü', 'width' => 320, 'height' => 180, 'size' => 's']],
                 'mature' => false,
                 'available_from' => '2025-11-20T12:00:00Z',
                 'countries' => ['allowed' => ['DE', 'AT', 'DE']],
@@ -60,7 +61,12 @@ final class ObservationParserTest extends TestCase
                     'available_from' => FixedClock::NOON,
                     'countries' => ['allowed' => ['DE', 'AT']],
                 ],
-                ['tags' => '["a","b/ü"]', 'licence' => null, 'titles' => '{"de":"Ein Titel"}'],
+                [
+                    'tags' => '["a","b/ü"]',
+                    'licence' => null,
+                    'titles' => '{"de":"Ein Titel"}',
+                    'pictures' => '[{"url":"https://a/ü","width":320,"height":180}]',
+                ],
             ],
             array_values(
                 array_filter((array) $observation, static fn(mixed $value): bool => $value !== null),
@@ -106,6 +112,7 @@ final class ObservationParserTest extends TestCase
                 'tags',
                 'licence',
                 'titles',
+                'pictures',
             ]
             as $field
         ) {

@@ -128,6 +128,24 @@ test.each([
   expect(shown.querySelector("svg.placeholder")).not.toBeNull();
 });
 
+test.each([
+  [["https://img.example/l", "https://img.example/s"], "https://img.example/s", "https://img.example/l 2x"],
+  [
+    ["https://img.example/l,", "https://img.example/s"],
+    "https://img.example/s",
+    "https://img.example/l%2C 2x",
+  ],
+  [["https://img.example/s", "https://img.example/s"], "https://img.example/s", null],
+  [["https://other.example/l", "https://img.example/s"], "https://img.example/s", null],
+  [["https://img.example/l", "https://other.example/s"], "https://img.example/l", null],
+] as const)(
+  "of the thumbnails %p dense screens show the larger one, if it may be shown",
+  (thumbs, src, srcset) => {
+    const image = show(listOf([itemWith({ thumbs: [...thumbs] })])).querySelector("img");
+    expect([image?.getAttribute("src"), image?.getAttribute("srcset")]).toEqual([src, srcset]);
+  },
+);
+
 test("a thumbnail takes its place before it is there, tells its host nothing, and only the first is loaded at once", () => {
   const [first, second] = show(listOf([itemWith(), itemWith({ rank: 2 })])).querySelectorAll("img");
   for (const image of [first, second]) {

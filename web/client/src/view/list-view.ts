@@ -86,12 +86,14 @@ export function placementText(
 
 // Nothing is said of the picture: the title beside it says what it is of.
 function thumbView({ thumbs }: ListItem, { thumbHosts, isFirst }: ItemOptions): ViewElement {
-  const url = parseUrl(thumbs[0]);
-  if (url === null || !/^https?:$/.test(url.protocol) || !thumbHosts.includes(url.host)) return placeholder();
+  const [larger, smaller] = thumbs.map((thumb) => shownAddress(thumb, thumbHosts));
+  const src = smaller ?? larger;
+  if (!src) return placeholder();
   return h("img", {
     class: "thumb",
     part: "thumb",
-    src: url.href,
+    src,
+    srcset: larger && larger !== src ? `${larger} 2x` : null,
     alt: "",
     width: 160,
     height: 90,
@@ -100,6 +102,13 @@ function thumbView({ thumbs }: ListItem, { thumbHosts, isFirst }: ItemOptions): 
     decoding: "async",
     referrerpolicy: "no-referrer",
   });
+}
+
+/** Null where it may not be shown. In a `srcset`, a comma at its end would be none of it. */
+function shownAddress(thumb: string, thumbHosts: readonly string[]): string | null {
+  const url = parseUrl(thumb);
+  const isShown = url !== null && /^https?:$/.test(url.protocol) && thumbHosts.includes(url.host);
+  return isShown ? url.href.replace(/,+$/, encodeURIComponent) : null;
 }
 
 /** That it is live, or how long it is, as in 3:07 or 1:02:45. */

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources\PeerTube;
 
+use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Sources\PlatformSource;
 use TrendVault\Writer\Time\Rfc3339;
 
@@ -83,7 +84,7 @@ final readonly class Video
      *
      * @param array<mixed> $item for which isOf() is true
      * @param int $now UTC seconds
-     * @return ?array<string, bool|int|string>
+     * @return ?array<string, array<mixed>|bool|int|string>
      */
     public static function fields(array $item, InstanceUrl $instance, int $now): ?array
     {
@@ -108,10 +109,11 @@ final readonly class Video
             'made_for_kids' => $category === self::CATEGORIES[self::KIDS],
             'mature' => is_bool($isMature) ? $isMature : 'not said',
             'thumb_base' => self::thumbnail($item, $instance->url),
+            'pictures' => self::pictures($item, $instance->url),
             'url' => str_starts_with($instance->url, 'https:') ? "$instance->url/w/$short" : null,
         ];
 
-        return array_filter($fields, static fn(bool|int|string|null $value): bool => $value !== null);
+        return array_filter($fields, static fn(array|bool|int|string|null $value): bool => $value !== null);
     }
 
     /** @param array<mixed> $item */
@@ -222,38 +224,70 @@ final readonly class Video
      */
     private static function thumbnail(array $item, string $url): ?string
     {
-        $path = self::narrowest($item, $url) ?? ($item['thumbnailPath'] ?? null);
+        $path = $item['thumbnailPath'] ?? null;
 
-        return is_string($path) &&
-            strlen($url . $path) <= self::LONGEST_THUMBNAIL &&
-            preg_match(self::THUMBNAIL_PATH, $path) === 1
-            ? "$url$path"
-            : null;
+        return self::narrowest(self::thumbnails($item, $url)) ??
+            (is_string($path) && self::isPath($path, $url) ? "$url$path" : null);
     }
 
     /**
-     * The path of the narrowest one that is wide enough, from the list that PeerTube 8.1 and newer have.
+     * The narrowest one that is wide enough.
      *
-     * @param array<mixed> $item
+     * @param list<array{url: string, width: mixed, height: mixed}> $thumbnails
      */
-    private static function narrowest(array $item, string $url): ?string
+    private static function narrowest(array $thumbnails): ?string
     {
-        [$path, $width] = [null, PHP_INT_MAX];
-        foreach (is_array($item['thumbnails'] ?? null) ? $item['thumbnails'] : [] as $thumbnail) {
-            $own = is_array($thumbnail) ? self::ownPath($thumbnail['fileUrl'] ?? null, $url) : null;
-            $ofThis = $thumbnail['width'] ?? null;
-            if ($own !== null && is_int($ofThis) && $ofThis >= self::WANTED_WIDTH && $ofThis < $width) {
-                [$path, $width] = [$own, $ofThis];
+        [$narrowest, $width] = [null, PHP_INT_MAX];
+        foreach ($thumbnails as ['url' => $address, 'width' => $ofThis]) {
+            if (is_int($ofThis) && $ofThis >= self::WANTED_WIDTH && $ofThis < $width) {
+                [$narrowest, $width] = [$address, $ofThis];
             }
         }
 
-        return $path;
+        return $narrowest;
     }
 
-    private static function ownPath(mixed $fileUrl, string $url): ?string
+    /**
+     * @param array<mixed> $item
+     * @return ?list<array<mixed>> null for none
+     */
+    private static function pictures(array $item, string $url): ?array
     {
-        return is_string($fileUrl) && str_starts_with($fileUrl, "$url/")
-            ? substr($fileUrl, strlen($url))
-            : null;
+        $pictures = array_filter(self::thumbnails($item, $url), ObservationParser::isPicture(...));
+
+        return array_slice($pictures, 0, ObservationParser::MOST_PICTURES) ?: null;
+    }
+
+    /**
+     * Those of the list that PeerTube 8.1 and newer have that are of the instance.
+     *
+     * @param array<mixed> $item
+     * @return list<array{url: string, width: mixed, height: mixed}>
+     */
+    private static function thumbnails(array $item, string $url): array
+    {
+        $thumbnails = [];
+        foreach (self::part($item, 'thumbnails') as $thumbnail) {
+            $address = is_array($thumbnail) ? $thumbnail['fileUrl'] ?? null : null;
+            if (
+                is_string($address) &&
+                str_starts_with($address, "$url/") &&
+                self::isPath(substr($address, strlen($url)), $url)
+            ) {
+                $thumbnails[] = [
+                    'url' => $address,
+                    'width' => $thumbnail['width'] ?? null,
+                    'height' => $thumbnail['height'] ?? null,
+                ];
+            }
+        }
+
+        return $thumbnails;
+    }
+
+    private static function isPath(string $path, string $url): bool
+    {
+        return strlen($url . $path) <= self::LONGEST_THUMBNAIL &&
+            preg_match(self::THUMBNAIL_PATH, $path) === 1;
     }
 }

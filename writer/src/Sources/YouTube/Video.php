@@ -32,6 +32,7 @@ final class Video
         '29' => 'Nonprofits & Activism',
     ];
 
+    private const string PICTURES = 'https://i.ytimg.com/';
     private const int MOST_TITLE_CHARACTERS = 300;
     private const int MOST_CHANNEL_CHARACTERS = 200;
     private const int MOST_TITLES = 100;
@@ -71,6 +72,7 @@ final class Video
                 default => null,
             },
             'titles' => self::titles($item),
+            'pictures' => self::pictures($snippet),
             'live' => match (self::text($snippet, 'liveBroadcastContent')) {
                 'live' => 'now',
                 'upcoming' => 'scheduled',
@@ -80,7 +82,7 @@ final class Video
             'mature' => self::text(self::part($details, 'contentRating'), 'ytRating') === 'ytAgeRestricted',
             'made_for_kids' => self::isForKids($item),
             'countries' => self::countries($details['regionRestriction'] ?? []),
-            'thumb_base' => $id === null ? null : "https://i.ytimg.com/vi/$id/hqdefault.jpg",
+            'thumb_base' => $id === null ? null : self::PICTURES . "vi/$id/hqdefault.jpg",
         ];
 
         return json_encode(
@@ -117,6 +119,19 @@ final class Video
         }
 
         return array_slice($titles, 0, self::MOST_TITLES) ?: null;
+    }
+
+    /**
+     * @param array<mixed> $snippet
+     * @return ?list<array{url: string, width: int, height: int}> null for none
+     */
+    private static function pictures(array $snippet): ?array
+    {
+        $ofHost = static fn(mixed $picture): bool => ObservationParser::isPicture($picture) &&
+            str_starts_with($picture['url'], self::PICTURES);
+        $pictures = array_values(array_filter(self::part($snippet, 'thumbnails'), $ofHost));
+
+        return array_slice($pictures, 0, ObservationParser::MOST_PICTURES) ?: null;
     }
 
     /**

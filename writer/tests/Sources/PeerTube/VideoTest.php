@@ -94,25 +94,38 @@ final class VideoTest extends PlatformVideoTestCase
     }
 
     #[Test]
-    public function the_narrowest_picture_that_is_wide_enough_is_taken_if_it_is_of_the_instance(): void
+    public function pictures_are_of_the_instance_and_their_sizes_are_said(): void
     {
         $instance = InstanceUrl::read('peertube:https://tube.example');
-        $of = static fn(array $thumbnails): string => Video::fields(
-            [...self::ITEM, 'thumbnails' => $thumbnails],
-            $instance,
-            FixedClock::NOON,
-        )['thumb_base'];
+        $of = static fn(mixed $thumbnails): array => array_intersect_key(
+            Video::fields([...self::ITEM, 'thumbnails' => $thumbnails], $instance, FixedClock::NOON) ?? [],
+            ['thumb_base' => true, 'pictures' => true],
+        );
+        $own = 'https://tube.example/lazy-static/thumbnails';
 
         self::assertSame(
-            'https://tube.example/lazy-static/thumbnails/m.jpg',
+            [
+                'thumb_base' => "$own/m.jpg",
+                'pictures' => [
+                    ['url' => "$own/l.jpg", 'width' => 1920, 'height' => 1080],
+                    ['url' => "$own/m.jpg", 'width' => 400, 'height' => 225],
+                    ['url' => "$own/s.jpg", 'width' => 100, 'height' => 56],
+                ],
+            ],
             $of([
-                ['width' => 1920, 'fileUrl' => 'https://tube.example/lazy-static/thumbnails/l.jpg'],
-                ['width' => 400, 'fileUrl' => 'https://tube.example/lazy-static/thumbnails/m.jpg'],
-                ['width' => 100, 'fileUrl' => 'https://tube.example/lazy-static/thumbnails/s.jpg'],
-                ['width' => 300, 'fileUrl' => 'https://objects.example/lazy-static/thumbnails/o.jpg'],
+                ['width' => 1920, 'height' => 1080, 'fileUrl' => "$own/l.jpg"],
+                ['width' => 500, 'fileUrl' => "$own/n.jpg"],
+                ['width' => 400, 'height' => 225, 'fileUrl' => "$own/m.jpg"],
+                ['width' => 100, 'height' => 56, 'fileUrl' => "$own/s.jpg"],
+                ['width' => 300, 'height' => 169, 'fileUrl' => 'https://objects.example/lazy-static/o.jpg'],
+                ['width' => 300, 'height' => 169, 'fileUrl' => "$own/o.svg"],
+                'a thumbnail',
             ]),
         );
-        self::assertSame('https://tube.example/lazy-static/thumbnails/a.jpg', $of([]));
+        self::assertSame(['thumb_base' => "$own/n.jpg"], $of([['width' => 500, 'fileUrl' => "$own/n.jpg"]]));
+        foreach ([[], null, 'thumbnails'] as $none) {
+            self::assertSame(['thumb_base' => "$own/a.jpg"], $of($none));
+        }
     }
 
     #[Test]

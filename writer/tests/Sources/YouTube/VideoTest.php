@@ -71,6 +71,33 @@ final class VideoTest extends PlatformVideoTestCase
     }
 
     #[Test]
+    public function pictures_of_its_host_are_taken_with_their_sizes(): void
+    {
+        $item = StubServer::page(['aaa'])['body']['items'][0];
+        $of = static fn(mixed $thumbnails): ?array => json_decode(
+            Video::line(
+                ['snippet' => ['thumbnails' => $thumbnails] + $item['snippet']] + $item,
+                'GB',
+                FixedClock::NOON,
+            ),
+            true,
+        )['pictures'] ?? null;
+        $medium = ['url' => 'https://i.ytimg.com/vi/aaa/mqdefault.jpg', 'width' => 320, 'height' => 180];
+
+        self::assertSame(
+            [$medium],
+            $of([
+                'default' => ['url' => 'https://i.ytimg.com/vi/aaa/default.jpg'],
+                'medium' => $medium,
+                'high' => ['url' => 'https://other.example/hqdefault.jpg'] + $medium,
+                'standard' => 'sddefault.jpg',
+                'maxres' => ['width' => 0] + $medium,
+            ]),
+        );
+        self::assertSame([null, null, null], [$of([]), $of('none'), $of(['medium' => null])]);
+    }
+
+    #[Test]
     public function what_is_on_air_or_upcoming_is_said(): void
     {
         $item = StubServer::page(['aaa'])['body']['items'][0];
