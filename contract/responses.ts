@@ -392,7 +392,7 @@ const Explanation = z
           .enum(["rule", "review", "new", "not-counted", "few-impressions", "channel-limit", "score"])
           .meta({
             description:
-              "An editors' rule; it waits for an editor, or was not allowed in time; it came after the list was made; its source does not count it any more; too few impressions to rank it by; the limit by channel; a score below that of the last rank",
+              "An editors' rule; it waits for an editor, or was not allowed in time; the list is older than what is known of it; its source does not count it any more; too few impressions to rank it by; the limit by channel; a score below that of the last rank",
           }),
         score: z.number().min(0).nullable().meta({
           description:

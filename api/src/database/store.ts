@@ -600,8 +600,10 @@ type AbsenceRow = {
   newest_observed_at: number | null;
   last_rank: number;
   last_score: number | null;
-  /** When the video was counted first, else announced. */
+  /** When the video was counted first, else announced, as its source says. */
   known_since: number;
+  /** When the writer first had it, of whatever region. */
+  came_at: number;
   /** Null where none are counted in the region. */
   impressions: number | null;
 };
@@ -679,6 +681,7 @@ const absenceSql = (impressions: string) => `SELECT look_weight, published_at, n
     ifnull(last.rank, 0) AS last_rank, round(last.score, 1) AS last_score,
     coalesce((SELECT first_observed_at FROM velocity WHERE video_id = ?3 AND region = ?2),
       (SELECT min(announced_at) FROM catalogue WHERE video_id = ?3 AND region = ?2), 0) AS known_since,
+    (SELECT first_seen_at FROM videos WHERE id = ?3) AS came_at,
     iif(look_weight IS NULL, NULL, ${impressions}) AS impressions
   FROM generation_regions JOIN generations ON id = generation LEFT JOIN (
     SELECT rank, score FROM trending WHERE generation = ?1 AND region = ?2 AND window = ?4 AND category = ''

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { examples } from "@trendvault/contract/examples";
-import { explanationSentences } from "./explanation.ts";
+import type { ExplanationRecord } from "../database/store.ts";
+import { explanationResource, explanationSentences } from "./explanation.ts";
+import type { Content, Resource } from "./resource.ts";
 
 const visitors = {
   ...{ impressions: 174.8, clicks: 3, weight: 0.269, click_through_rate: 0.357 },
@@ -53,6 +55,57 @@ test("of what nobody counted, in a list without impressions, its age is the reas
   const [ofCounted] = explanationSentences({ ...example, place: null, absence, visitors: null });
   expect(ofCounted).toEndWith("its score is below that of the last rank, 500: 0.3.");
 });
+
+const unlisted: ExplanationRecord = {
+  video: {
+    ...{ id: "v", title: "V", title_in_region: null, channel: "C", category: null },
+    ...{ published_at: null, available_until: null, details: null },
+  },
+  made: { formula: "test-1", taper_hours: 7, max_per_channel: 3, max_per_channel_ranks: 24 },
+  place: null,
+  absence: {
+    ...{ look_weight: null, published_at: 900_000, newest_observed_at: 890_000, impressions: null },
+    ...{ last_rank: 500, last_score: 1000, known_since: 800_000, came_at: 800_000 },
+  },
+  counts: {
+    ...{ views: 9, counted_at: 890_000, views_per_hour: 9, rated_at: 890_000 },
+    previous_views_per_hour: null,
+  },
+  ...{ parts: null, rule: null, lifted: [] },
+};
+
+test.each<[string, Partial<ExplanationRecord["absence"]>, Partial<ExplanationRecord["counts"]>, number]>([
+  ["score", {}, {}, 24],
+  ["score", {}, {}, 500],
+  ["new", { known_since: 900_001 }, {}, 24],
+  ["new", { came_at: 900_001 }, {}, 24], // dated back
+  ["new", { last_rank: 499 }, {}, 24], // it had room
+  ["new", { last_rank: 0, last_score: null }, {}, 24],
+  ["new", {}, { views_per_hour: 9000 }, 24], // the limit takes nothing out of 500 ranks
+  ["new", {}, { views_per_hour: 9000, counted_at: 900_001 }, 500],
+  ["channel-limit", {}, { views_per_hour: 9000 }, 500],
+  ["not-counted", { newest_observed_at: 890_001 + 48 * 3600 }, {}, 24],
+  ["few-impressions", { look_weight: 1, impressions: 99 }, {}, 24],
+])(
+  "a video is said to be in no list because of %s, with %p and %p, limited in %d ranks",
+  (reason, absence, counts, ranks) => {
+    const record = {
+      ...unlisted,
+      made: { ...unlisted.made, max_per_channel_ranks: ranks },
+      absence: { ...unlisted.absence, ...absence },
+      counts: { ...unlisted.counts, ...counts },
+    } as ExplanationRecord;
+    const reader = { readExplanation: () => record, hasVideo: () => true };
+    const { read } = explanationResource("v", "region=DE", reader) as Resource;
+    const generation = {
+      id: 1,
+      publishedAt: 900_000,
+      regions: new Map([["DE", { id: 1, publishedAt: 900_000 }]]),
+    };
+    const { bytes } = (read(generation as never) as Content).render("");
+    expect(JSON.parse(new TextDecoder().decode(bytes)).absence.reason).toBe(reason);
+  },
+);
 
 test("a place says what it is expected to bring where that is known, and that it was not earned", () => {
   const words = "this place is expected to bring 12.5 clicks in that time.";

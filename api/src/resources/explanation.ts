@@ -1,4 +1,4 @@
-import { describeHours, uncountedHours, windowHours, windows } from "@trendvault/contract/lists";
+import { describeHours, listLengths, uncountedHours, windowHours, windows } from "@trendvault/contract/lists";
 import { explanationUrl, missing, parseExplainQuery } from "@trendvault/contract/queries";
 import { regions } from "@trendvault/contract/regions";
 import type { Explanation } from "@trendvault/contract/responses";
@@ -122,18 +122,36 @@ function describeAbsence(
   const impressions = seen === null ? null : roundTo(seen, 1);
   const facts = { score, score_unit, last_rank, last_score, impressions };
   const decided = rule?.review_until === undefined ? "rule" : "review";
-  return { reason: rule?.factor === 0 ? decided : reasonOf(absence, counts, facts), ...facts };
+  const reason = rule?.factor === 0 ? decided : reasonOf({ absence, counts, made }, facts);
+  return { reason, ...facts };
 }
 
-function reasonOf(
-  { known_since, published_at, newest_observed_at: newest }: NonNullable<ExplanationRecord["absence"]>,
-  counts: ExplanationRecord["counts"],
-  { score, score_unit, last_score, impressions }: Omit<NonNullable<Explanation["absence"]>, "reason">,
-): string {
-  if (known_since > published_at) return "new";
-  if (counts !== null && counts.counted_at < (newest ?? 0) - uncountedHours * 3600) return "not-counted";
-  if (score !== null && score > (last_score ?? 0)) return "channel-limit";
-  return score_unit !== "views" && (impressions ?? 0) < fewImpressions ? "few-impressions" : "score";
+type AbsenceFacts = Omit<NonNullable<Explanation["absence"]>, "reason">;
+type Compared = Pick<ExplanationRecord, "counts" | "made"> & {
+  absence: NonNullable<ExplanationRecord["absence"]>;
+};
+
+function reasonOf(compared: Compared, facts: AbsenceFacts): string {
+  const { absence, counts } = compared;
+  const oldest = (absence.newest_observed_at ?? 0) - uncountedHours * 3600;
+  if (counts !== null && counts.counted_at < oldest) return "not-counted";
+  if (isListOlder(compared, facts)) return "new";
+  if ((facts.score ?? 0) > (facts.last_score ?? 0)) return "channel-limit";
+  return facts.score_unit !== "views" && (facts.impressions ?? 0) < fewImpressions
+    ? "few-impressions"
+    : "score";
+}
+
+/** Whether more is known now than when the list was made: that would bring the video there, or may do so. */
+function isListOlder(
+  { absence: { known_since, came_at, published_at }, counts, made }: Compared,
+  { score, last_rank, last_score }: AbsenceFacts,
+): boolean {
+  const hadRoom = last_rank < listLengths.longest.all;
+  if (hadRoom || Math.max(known_since, came_at) > published_at) return true; // a source may date its lines back
+  const isLimited = made.max_per_channel_ranks >= last_rank; // further down the limit takes nothing out
+  const isCountedSince = counts !== null && counts.counted_at > published_at;
+  return (score ?? 0) > (last_score ?? 0) && (isCountedSince || !isLimited);
 }
 
 /** The formula of docs/ranking.md; times are Unix seconds. */
@@ -252,16 +270,13 @@ function absenceText({ absence, counts, channel_limit, rule }: Facts): string {
   if (absence === null) return "";
   const { score, score_unit, last_rank, last_score, impressions } = absence;
   const own = score === null ? "its score" : `its score of ${number(score)}`;
-  const compared =
-    last_score === null
-      ? `${own} is too low`
-      : `${own} is below that of the last rank, ${last_rank}: ${number(last_score)}`;
+  const compared = `${own} is below that of the last rank, ${last_rank}: ${number(last_score ?? 0)}`;
   const isByAge = counts === null && score_unit === "views";
   const low = isByAge ? `its age places it behind the last rank, ${last_rank}` : compared;
   const texts = {
     rule: `: a rule of the editors${rule === undefined ? "" : reasonText(rule)} keeps it out`,
     review: ": editors have not allowed it",
-    new: "; it came after the list was made",
+    new: "; the list is older than what is known of it now",
     "not-counted": `: its views have not been counted for ${uncountedHours} hours`,
     "few-impressions": `: ${impressions ? `it has ${impressionsText(impressions)} only` : "nobody has seen it in these lists"}, and ${low}`,
     "channel-limit": `: a channel has at most ${channel_limit.videos} videos in the first ${channel_limit.within_ranks} ranks, and the list ends before its place behind them`,

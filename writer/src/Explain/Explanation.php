@@ -58,6 +58,8 @@ final readonly class Explanation
         public ?string $category,
         public ?int $publishedAt,
         public Velocity $velocity,
+        /** When it was first stored, whatever its sources say. */
+        public int $cameAt,
         /** What its age counts from. */
         public int $ageStartsAt,
         public int $generation,
@@ -118,6 +120,7 @@ final readonly class Explanation
             category: $row['category'],
             publishedAt: $row['published_at'],
             velocity: $velocity,
+            cameAt: $row['first_seen_at'],
             ageStartsAt: $stored->ageStartsAt ??
                 Velocity::ageStartsAt($velocity->firstObservedAt, $row['published_at']),
             generation: $generation['id'],

@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Explain;
 use TrendVault\Writer\Ranking\ClickCounts;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\RankableVideos;
+use TrendVault\Writer\Ranking\TopLists;
 use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Time\Rfc3339;
@@ -158,18 +159,24 @@ final readonly class ExplanationReport
         $velocity = $facts->velocity;
         $last = $facts->last[$window->value] ?? ['rank' => 0, 'score' => 0.0];
         $isCounted = $velocity->observationCount > 0;
+        $isNew = max($velocity->firstObservedAt, $facts->cameAt) > $facts->generationAt; // a source may date its lines back
+        $hadRoom = $last['rank'] < TopLists::MAX_RANKS;
+        $isAbove = ($score ?? 0.0) > $last['score'];
+        $isLimited =
+            $facts->channelLimit->withinRanks >= $last['rank'] && // further down it takes nothing out
+            $velocity->lastObservedAt <= $facts->generationAt;
         $oldest = (int) $facts->newestObservedAt - RankableVideos::MAX_UNOBSERVED_HOURS * self::HOUR_SECONDS;
 
         return match (true) {
             $facts->removal !== null => 'it was removed',
             $facts->restriction !== null => $facts->restriction,
             (float) ($facts->rule['factor'] ?? 1) === 0.0 => 'editors decided so',
-            $velocity->firstObservedAt > $facts->generationAt => 'it came after the list was made',
             $isCounted && $velocity->lastObservedAt < $oldest => sprintf(
                 'its views have not been counted for %d h',
                 RankableVideos::MAX_UNOBSERVED_HOURS,
             ),
-            ($score ?? 0.0) > $last['score'] => 'the limit by channel moves it behind the end of the list',
+            $isNew, $hadRoom, $isAbove && !$isLimited => 'the list is older than what is known of it now',
+            $isAbove => 'the limit by channel moves it behind the end of the list',
             default => sprintf(
                 'the last rank, %d, has %s%s',
                 $last['rank'],

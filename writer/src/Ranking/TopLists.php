@@ -12,7 +12,7 @@ use TrendVault\Writer\Observations\ObservationParser;
 final class TopLists
 {
     private const string ALL_VIDEOS = '';
-    private const int MAX_RANKS = 500;
+    public const int MAX_RANKS = 500;
     /** Of the list of a language, too. */
     private const int MAX_RANKS_OF_CATEGORY = 100;
     /** Of a list by another kind. All of these together have at most this part of the ranks of the other lists. */

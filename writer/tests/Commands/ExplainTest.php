@@ -9,6 +9,7 @@ use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
+use TrendVault\Writer\Tests\Support\TemporaryFolder;
 
 final class ExplainTest extends TestCase
 {
@@ -66,6 +67,49 @@ final class ExplainTest extends TestCase
         ) {
             self::assertStringContainsString('score ' . number_format($score), $text);
         }
+    }
+
+    #[Test]
+    public function a_video_that_no_list_has_is_given_the_reason_that_it_has(): void
+    {
+        $older = 'the list is older than what is known of it now';
+        $full = self::videos(1, 502);
+        $cases = [
+            [self::videos(1, 2), self::videos(3, 1), 'v3', $older],
+            [$full, self::videos(900, 1), 'v900', $older],
+            [$full, [['views' => 2300, 'observed_at' => NdjsonLine::ago(60)] + $full[1]], 'v2', $older],
+            [$full, [], 'v1', 'the last rank, 500, has'],
+            [
+                array_replace($full, [500 => ['channel' => 'C502'] + $full[500]]),
+                [],
+                'v501',
+                'the limit by channel moves it',
+            ],
+        ];
+        $folder = new TemporaryFolder();
+        $file = "$folder->path/site.json";
+        file_put_contents($file, '{"channel_limit": {"videos": 1, "within_ranks": 500}}');
+        foreach ($cases as [$before, $after, $video, $reason]) {
+            $installation = Installation::migrated(['REGIONS_FILE' => $file]);
+            $installation->run(['ingest', '-'], NdjsonLine::many($before));
+            $installation->run(['rank', '--at', NdjsonLine::ago(600)]);
+            $installation->execute('UPDATE videos SET first_seen_at = first_seen_at - 3600');
+            $installation->run(['ingest', '-'], NdjsonLine::many($after));
+            $text = $installation->run(['explain', 'GB', $video])->output;
+            self::assertMatchesRegularExpression("/^  day +not in the list .*; $reason/m", $text);
+        }
+    }
+
+    /** @return list<array<string, mixed>> counted before the lists are made, the more the higher its number */
+    private static function videos(int $first, int $count): array
+    {
+        return array_map(
+            static fn(int $number): array => [
+                ...['id' => "v$number", 'channel' => "C$number", 'views' => 1000 * $number],
+                'observed_at' => NdjsonLine::ago(3600),
+            ],
+            range($first, $first + $count - 1),
+        );
     }
 
     #[Test]
