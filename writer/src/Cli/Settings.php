@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Cli;
 
+use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\WriterException;
 
@@ -106,7 +107,7 @@ final class Settings
         }
         $own = $this->sourceText('REGIONS_FILE');
         $file = $own === null ? self::projectRoot() . '/db/regions.json' : self::absolute($own);
-        if (!is_file($file) || !is_readable($file)) {
+        if (!is_file($file) || !is_readable($file) || Database::hasOpen(stat($file))) {
             throw WriterException::setting('REGIONS_FILE', $file, 'a file that this user can read');
         }
         try {
@@ -187,11 +188,14 @@ final class Settings
             return $value;
         }
         $path = substr($value, strlen('file:'));
-        $text = is_file($path)
-            ? trim((string) @file_get_contents($path, length: self::MOST_KEY_BYTES + 1))
-            : '';
+        $isDatabase = Database::hasOpen(@stat($path));
+        $text =
+            is_file($path) && !$isDatabase
+                ? trim((string) @file_get_contents($path, length: self::MOST_KEY_BYTES + 1))
+                : '';
         $refusal = match (true) {
             !is_file($path) => 'it is missing, or not a regular file',
+            $isDatabase => 'it is the database',
             (fileperms($path) & self::ANY_RIGHT_OF_OTHERS) !== 0
                 => "it is open to every user: chmod o= $path",
             (int) filesize($path) > self::MOST_KEY_BYTES => 'it has more than ' .

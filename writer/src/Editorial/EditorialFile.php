@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Editorial;
 use Closure;
 use JsonException;
 use stdClass;
+use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\WriterException;
 
 /** The file of EDITORIAL_FILE. Commands rewrite it; whoever calls holds the writer's lock. */
@@ -21,6 +22,9 @@ final readonly class EditorialFile
     /** @throws WriterException when it cannot be read */
     public function text(): string
     {
+        if (Database::hasOpen(@stat($this->path))) {
+            throw WriterException::usage("Cannot read EDITORIAL_FILE=$this->path: it is the database.");
+        }
         $text = is_file($this->path)
             ? @file_get_contents($this->path, length: Editorial::MOST_BYTES + 1)
             : false;

@@ -4,11 +4,15 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Database;
 
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use SQLite3;
+use TrendVault\Writer\Cli\Settings;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Editorial\EditorialFile;
 use TrendVault\Writer\Tests\Support\TemporaryFolder;
+use TrendVault\Writer\WriterException;
 
 final class DatabaseTest extends TestCase
 {
@@ -52,6 +56,50 @@ final class DatabaseTest extends TestCase
         $reader->exec('COMMIT');
         self::assertTrue($this->database->truncateWal());
         self::assertSame(0, $this->walBytes());
+    }
+
+    /** @return iterable<string, array{string, string}> */
+    public static function files(): iterable
+    {
+        foreach (['EDITORIAL_FILE', 'REGIONS_FILE', 'VIEWS_KEYS'] as $name) {
+            yield "$name, the database" => [$name, ''];
+            yield "$name, what its locks are on" => [$name, '-shm'];
+        }
+    }
+
+    #[Test]
+    #[DataProvider('files')]
+    public function a_setting_that_names_a_file_of_the_database_is_refused_and_ends_none_of_its_locks(
+        string $name,
+        string $suffix,
+    ): void {
+        $link = "{$this->folder->path}/link";
+        link("$this->path$suffix", $link);
+        $value = $name === 'VIEWS_KEYS' ? "file:$link" : $link;
+        $settings = Settings::read([$name => $value], $this->path);
+        $this->database->execute('BEGIN IMMEDIATE');
+        self::assertSame('locked', $this->stateForOthers());
+
+        try {
+            match ($name) {
+                'EDITORIAL_FILE' => new EditorialFile($link, ['GB'])->text(),
+                'REGIONS_FILE' => $settings->regionTable(),
+                'VIEWS_KEYS' => $settings->secret($name),
+            };
+            self::fail('it was read');
+        } catch (WriterException $refusal) {
+            self::assertStringContainsString("$name=$value", $refusal->getMessage());
+        }
+        self::assertSame('locked', $this->stateForOthers());
+    }
+
+    private function stateForOthers(): string
+    {
+        $script = '$db = new SQLite3($argv[1]); echo @$db->exec("BEGIN IMMEDIATE") ? "free" : "locked";';
+
+        return (string) shell_exec(
+            implode(' ', array_map(escapeshellarg(...), [PHP_BINARY, '-r', $script, '--', $this->path])),
+        );
     }
 
     private function write(int $bytes): void
