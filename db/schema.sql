@@ -388,7 +388,7 @@ CREATE TABLE catalogue (
   video_id TEXT NOT NULL REFERENCES videos (id) ON DELETE CASCADE,
   source INTEGER NOT NULL DEFAULT 0,
   announced_at INTEGER NOT NULL, -- when a line of the source named it last
-  reading INTEGER NOT NULL DEFAULT 0, -- and in which of its files or answers
+  reading INTEGER NOT NULL DEFAULT 0, first_announced_at INTEGER NOT NULL DEFAULT 0, -- and in which of its files or answers
   PRIMARY KEY (region, video_id, source)
 ) STRICT, WITHOUT ROWID;
 

@@ -106,22 +106,27 @@ final class Rules
         }
     }
 
-    /** What else than its channel, category and times has to be read of a video, of the table v: SQL. */
-    public function columns(): string
+    /**
+     * What else than its channel, category and times has to be read of a video, of the table v: SQL.
+     *
+     * @param string $knownSince SQL: the UTC second since which it has been known in the region
+     */
+    public function columns(string $knownSince): string
     {
         $titles = ', v.title, (SELECT titles FROM details WHERE video_id = v.id) AS titles';
 
         return ($this->named['word'] === [] && $this->phrases === [] ? '' : $titles) .
             ($this->named['tag'] === [] ? '' : ', (SELECT tags FROM details WHERE video_id = v.id) AS tags') .
             ($this->named['source'] === [] ? '' : ', v.described_by') .
-            ($this->reviews === [] ? '' : ', v.first_seen_at');
+            // A source may date its lines back.
+            ($this->reviews === [] ? '' : ", max(v.first_seen_at, $knownSince) AS known_since");
     }
 
     /**
      * The strictest of what is about a video.
      *
-     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int, first_seen_at?: int, ...} $video
-     * @param int $knownSince UTC seconds: when it was first counted in the region, or first known where nobody counts it
+     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int, ...} $video
+     * @param int $knownSince UTC seconds: when a count or a catalogue first named it in the region
      * @param int $now UTC seconds
      */
     public function of(array $video, string $region, int $knownSince, int $now): ?Ruling
@@ -327,10 +332,9 @@ final class Rules
         return $found;
     }
 
-    /** @param array{video_id: string, channel: string, category: ?string, first_seen_at?: int, ...} $video */
+    /** @param array{video_id: string, channel: string, category: ?string, ...} $video */
     private function waiting(array $video, string $region, int $knownSince, int $now): ?Ruling
     {
-        $knownSince = max($knownSince, $video['first_seen_at'] ?? 0); // a source may date its lines back
         [$waitsUntil, $staysOutUntil] = [0, 0];
         // Until its next line, a video may have a name that was joined since.
         $category = $this->categories[$video['category'] ?? ''] ?? $video['category'];

@@ -90,7 +90,8 @@ final class ObservationStore
         ' FROM json_each(?1) AS key CROSS JOIN videos AS v ON v.id = key.value' .
         self::JOIN_DETAILS;
     private const string SAVE_CATALOGUE = <<<'SQL'
-    INSERT INTO catalogue (region, video_id, source, announced_at, reading) VALUES (?, ?, ?, ?, ?)
+    INSERT INTO catalogue (region, video_id, source, announced_at, reading, first_announced_at) VALUES (?1, ?2, ?3, ?4, ?5,
+      ifnull((SELECT min(first_announced_at) FROM catalogue WHERE region = ?1 AND video_id = ?2), ?4))
     ON CONFLICT DO UPDATE SET announced_at = max(announced_at, excluded.announced_at), reading = excluded.reading
     SQL;
     private const string ANNOUNCE_AGAIN = <<<'SQL'

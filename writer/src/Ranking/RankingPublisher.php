@@ -199,17 +199,24 @@ final class RankableVideos
      * with most views an hour. What only the catalogue names needs none.
      */
     public const int MOST_COUNTED = 250_000;
-    /** What is read, and of which rows: between them stands what lists by kind and rules need. */
+    /**
+     * What is read, and of which rows: between them stands what lists by kind and rules need. And since when a video has
+     * been known in the region, which is the first that a count or a catalogue named it there.
+     */
     private const array COUNTED = [
         'SELECT y.region, y.video_id, v.channel, v.category, v.published_at, ' .
         Restrictions::COLUMNS .
         ', ' .
         Velocity::COLUMNS,
         ' FROM velocity AS y JOIN videos AS v ON v.id = y.video_id WHERE y.region IN (SELECT value FROM json_each(?))',
+        'min(y.first_observed_at, ifnull((SELECT min(first_announced_at) FROM catalogue' .
+        ' WHERE region = y.region AND video_id = y.video_id), y.first_observed_at))',
     ];
     private const array ANNOUNCED = [
         'SELECT c.video_id, v.channel, v.category, v.published_at, v.first_seen_at, ' . Restrictions::COLUMNS,
         ' FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id WHERE c.region = ?',
+        'min(c.first_announced_at, ifnull((SELECT first_observed_at FROM velocity' .
+        ' WHERE video_id = c.video_id AND region = c.region), c.first_announced_at))',
     ];
     private const string SEEN =
         "SELECT v.id AS video_id, v.channel, v.category, '' AS kinds, v.published_at, v.first_seen_at, " .
@@ -264,7 +271,7 @@ final class RankableVideos
     {
         $learning = array_intersect($this->database->texts(self::LEARNING), array_keys($this->leaveBefore));
         foreach ($this->counted(array_diff(array_keys($this->leaveBefore), $learning), '') as $row) {
-            $ruling = $this->ruling($row, $row['region'], $row['first_observed_at'], $row['views_per_hour']);
+            $ruling = $this->ruling($row, $row['region'], $row['views_per_hour']);
             if ($ruling?->factor === 0.0) {
                 continue;
             }
@@ -303,7 +310,7 @@ final class RankableVideos
                 $row,
                 Velocity::fromRow($row, $this->now),
                 $counts[$key] ?? [],
-                $this->ruling($row, $region, $row['first_observed_at'], $row['views_per_hour']),
+                $this->ruling($row, $region, $row['views_per_hour']),
             );
         }
         foreach (array_diff_key($counts, $contenders) as $key => $some) {
@@ -313,7 +320,7 @@ final class RankableVideos
                     $row,
                     Velocity::none($row['first_seen_at']),
                     $some,
-                    $this->ruling($row, $region, $row['first_seen_at']),
+                    $this->ruling($row, $region),
                 );
             }
         }
@@ -372,7 +379,7 @@ final class RankableVideos
             if (isset($known["#{$row['video_id']}"])) {
                 continue;
             }
-            $ruling = $this->ruling($row, $region, $row['first_seen_at']);
+            $ruling = $this->ruling($row, $region);
             if ($ruling?->factor !== 0.0) {
                 yield self::contender($row, Velocity::none($row['first_seen_at']), [], $ruling);
             }
@@ -431,21 +438,22 @@ final class RankableVideos
         }
     }
 
-    /** @param array{string, string} $query as COUNTED */
+    /** @param array{string, string, string} $query as COUNTED */
     private function complete(array $query): string
     {
-        return implode(', ' . ListKinds::sql($this->now) . ($this->rules?->columns() ?? ''), $query);
+        [$read, $rows, $knownSince] = $query;
+
+        return $read . ', ' . ListKinds::sql($this->now) . $this->rules?->columns($knownSince) . $rows;
     }
 
     /**
      * What editors decided of a video, which is noted.
      *
-     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int, first_seen_at?: int, ...} $row
-     * @param int $knownSince UTC seconds
+     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int, known_since?: int, ...} $row
      */
-    private function ruling(array $row, string $region, int $knownSince, float $viewsPerHour = 0.0): ?Ruling
+    private function ruling(array $row, string $region, float $viewsPerHour = 0.0): ?Ruling
     {
-        $ruling = $this->rules?->of($row, $region, $knownSince, $this->now);
+        $ruling = $this->rules?->of($row, $region, $row['known_since'] ?? 0, $this->now);
         if ($ruling !== null) {
             $this->lists->noteRuling($region, $row['video_id'], $viewsPerHour, $ruling);
         }

@@ -86,6 +86,9 @@ final class VelocityRepair
     {
         $keep($this->future($latest));
         $this->database->run('UPDATE videos SET first_seen_at = ?1 WHERE first_seen_at > ?1', [$latest]);
+        $this->database->run('UPDATE catalogue SET first_announced_at = ?1 WHERE first_announced_at > ?1', [
+            $latest,
+        ]);
         // Or platforms would not be asked until that time.
         $this->database->run('UPDATE youtube_pages SET fetched_at = 0 WHERE fetched_at > ?', [$latest]);
         $this->database->run('UPDATE source_schedules SET asked_at = 0, retry_at = 0 WHERE asked_at > ?', [

@@ -37,6 +37,10 @@ final class EditorialTest extends TestCase
     WHERE window = 'day' AND category = '' AND generation = (SELECT max(id) FROM generations) ORDER BY rank
     SQL;
 
+    private const string LIST_OF_GB = <<<'SQL'
+    SELECT 1 FROM trending WHERE generation = (SELECT max(id) FROM generations) AND region = 'GB'
+    SQL;
+
     /** Words, what may be glued to them, and how they may stand in a title. */
     private const array WORDS = [
         'sorteo' => ['s', ['sorteo', 'SORTEO', 'Sortéo', 'ＳＯＲＴＥＯ']],
@@ -993,6 +997,62 @@ final class EditorialTest extends TestCase
         self::assertSame(['b', 'c', 'old'], $this->list());
         self::assertSame(ExitCode::Ok, $this->writer('allow', '--channel', 'One & Co'));
         self::assertSame(['a', 'c', 'b', 'old', 'd', 'e'], $this->list());
+    }
+
+    #[Test]
+    public function what_a_catalogue_announces_in_a_region_is_new_there_once_however_long_it_is_known_elsewhere(): void
+    {
+        $age = static fn(int $hours): string => Rfc3339::format(time() - 3600 * $hours);
+        $review = [
+            'region' => 'GB',
+            'since' => $age(48),
+            'hours' => 5,
+            'after' => 'enter',
+            'reason' => 'law',
+        ];
+        $shows = fn(): bool => $this->list() !== [] &&
+            $this->installation->value(self::LIST_OF_GB . " AND video_id = 'f'") !== null;
+        $announce = function (string ...$regions): void {
+            $line = [
+                'id' => 'f',
+                'regions' => $regions,
+                'region' => null,
+                'observed_at' => null,
+                'views' => null,
+            ];
+            $this->ingest([$line]);
+        };
+        $pass = function (int $hours): void {
+            $database = Database::openForWriting($this->installation->database);
+            $database->run("UPDATE catalogue SET first_announced_at = first_announced_at - 3600 * $hours");
+            $database->close();
+        };
+        file_put_contents($this->file, json_encode(['reviews' => [$review]]));
+        $this->ingest([['id' => 'f', 'region' => 'DE', 'views' => 300]]);
+        $this->knowSince('f', 100);
+        $announce('DE');
+        $pass(100);
+
+        $announce('DE', 'GB');
+        self::assertFalse($shows(), 'announced a moment ago');
+        $pass(4);
+        $announce('DE', 'GB');
+        self::assertFalse($shows(), 'announced four hours ago, and again');
+        $pass(2);
+        self::assertTrue($shows(), 'announced six hours ago');
+        $announce('GB');
+        $announce('DE', 'GB');
+        self::assertTrue($shows(), 'announced again');
+        $other = "spool:{$this->installation->folder->path}";
+        $this->installation->environment['SOURCES'] = $other;
+        $line = ['id' => 'f', 'regions' => ['GB'], 'region' => null, 'observed_at' => null, 'views' => null];
+        $file = $this->installation->folder->write('other', NdjsonLine::of($line));
+        self::assertSame(ExitCode::Ok, $this->writer('ingest', '--as', $other, $file));
+        self::assertTrue($shows(), 'announced by another source, too');
+        $announce('DE');
+        self::assertTrue($shows(), 'announced by that one alone');
+        $this->ingest([['id' => 'f', 'views' => 300]]);
+        self::assertTrue($shows(), 'counted for the first time');
     }
 
     #[Test]

@@ -4,3 +4,6 @@ ALTER TABLE details ADD COLUMN pictures TEXT CHECK (json_valid(pictures));
 
 -- Those two that lists show, the larger one first: JSON. Null where a video has no pictures: then thumb_base says them.
 ALTER TABLE videos ADD COLUMN thumbs TEXT CHECK (json_valid(thumbs));
+
+-- When a source first announced the video in the region; 0 where that was before this column. A review holds what is new there.
+ALTER TABLE catalogue ADD COLUMN first_announced_at INTEGER NOT NULL DEFAULT 0;
