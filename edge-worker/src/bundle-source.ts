@@ -15,7 +15,7 @@ import {
   trendingUrl,
   writeCursor,
 } from "@trendvault/contract/queries";
-import { type BundleStore, DocumentFailure, publishedAt, timeLimit } from "./bundle-store.ts";
+import { type BundleStore, DocumentFailure, publishedAt } from "./bundle-store.ts";
 import { LruMap } from "./cache.ts";
 import { type DocumentSigner, listInTokens } from "./document-signer.ts";
 import {
@@ -37,7 +37,7 @@ import {
   usableSeconds,
 } from "./policy.ts";
 import { isNewer, type SignedAnswer, type StoredResponse } from "./signed-answer.ts";
-import { nullAfter } from "./single-flight.ts";
+import { nullAfter, timeLimit } from "./single-flight.ts";
 
 type Options = {
   store: BundleStore;

@@ -20,7 +20,7 @@ import type { Backoff, WaitUntil } from "./document-source.ts";
 import { type Logger, nullOnError } from "./log.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import { parseJson, readAnswer, type SignedAnswer, utf8 } from "./signed-answer.ts";
-import { isBeforeDeadline, nullAfter, SingleFlight } from "./single-flight.ts";
+import { isBeforeDeadline, nullAfter, SingleFlight, timeLimit } from "./single-flight.ts";
 
 /**
  * A document cannot be served: it is broken, too old, or not there. The bucket has given what it has, so that this says
@@ -28,7 +28,7 @@ import { isBeforeDeadline, nullAfter, SingleFlight } from "./single-flight.ts";
  */
 export class DocumentFailure extends Error {}
 
-const tooSlow = "the bucket did not answer in time";
+const tooSlow = "no answer came in time";
 const indexesCapacity = 4_000_000; // bytes of indexes
 const largestIndex = 2_500_000; // bytes; one of the most buckets that there may be has fewer
 const largestPart = 4_000_000; // bytes
@@ -470,18 +470,5 @@ export function sharedByDataCentre(base: URL, prefix: string): SharedBytes {
       await (await open()).put(urlOf(name), new Response(bytes, { headers }));
     },
     delete: async (name) => (await open()).delete(urlOf(name)),
-  };
-}
-
-/** Bounds all reads that are passed to it by so many seconds from now. @throws Error when one takes longer */
-export function timeLimit(seconds: number): <T>(read: Promise<T>) => Promise<T> {
-  const deadline = Date.now() + seconds * 1000;
-  return async <T>(read: Promise<T>) => {
-    const result = await nullAfter(
-      deadline,
-      read.then((value) => ({ value })),
-    );
-    if (result === null) throw new Error(tooSlow);
-    return result.value;
   };
 }

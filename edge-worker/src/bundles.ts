@@ -5,12 +5,13 @@ import type { BundlePointer } from "@trendvault/contract/pointer";
 import { type ListRefusal, listRefusals, type TrendingQuery } from "@trendvault/contract/queries";
 import type { About, RegionList } from "@trendvault/contract/responses";
 import { type BundleReader, BundleSource, logFailure } from "./bundle-source.ts";
-import { type Bucket, BundleStore, publishedAt, sharedByDataCentre, timeLimit } from "./bundle-store.ts";
+import { type Bucket, BundleStore, publishedAt, sharedByDataCentre } from "./bundle-store.ts";
 import { DocumentSigner } from "./document-signer.ts";
 import type { Backoff, Held, SourceAnswer, WaitUntil } from "./document-source.ts";
 import type { Logger } from "./log.ts";
 import { type CanonicalRequest, freshnessAt } from "./policy.ts";
 import { isNewer, type SignedAnswer, type StoredResponse } from "./signed-answer.ts";
+import { timeLimit } from "./single-flight.ts";
 
 type Options = {
   bucket: Bucket;

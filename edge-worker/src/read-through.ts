@@ -13,7 +13,7 @@ import { type Logger, nullOnError } from "./log.ts";
 import { type CanonicalRequest, freshnessAt, onlyMonotonic, onlyUsable } from "./policy.ts";
 import { dependsOnPublications, findRefusal, readPublicationIndex } from "./publication-index.ts";
 import type { StoredResponse } from "./signed-answer.ts";
-import { nullAfter, SingleFlight } from "./single-flight.ts";
+import { nullAfter, SingleFlight, timeLimit } from "./single-flight.ts";
 
 /** What a client gets: a response, why there is none, or why there is none for now. */
 type CacheResult =
@@ -253,6 +253,7 @@ type FailedAnswer = Extract<SourceAnswer, { kind: "failed" }>;
 type FallbackResponse = { response: StoredResponse; source: "stale-if-error" | "kv-fallback" };
 
 const kvReadSeconds = 1;
+const limiterSeconds = 1;
 const cacheAccessSeconds = 2; // what reading and writing caches may take beyond the sources' timeout
 
 /** Fetches newer responses: one request per target at a time, and none for a while after failures. */
@@ -319,9 +320,8 @@ class Revalidator {
 
   // Without a rate limiter, the breakers and the single flights protect the sources.
   async #allows(context: RequestContext): Promise<boolean> {
-    return (
-      (await nullOnError(context.allowOriginFetch(), this.#options.log, "rate_limiter_failed")) !== false
-    );
+    const asked = timeLimit(limiterSeconds)(context.allowOriginFetch());
+    return (await nullOnError(asked, this.#options.log, "rate_limiter_failed")) !== false;
   }
 
   // The request that began the work was cancelled, and the work with it.

@@ -21,9 +21,11 @@ test("a rate limiter refuses messages of a network that has sent too many", asyn
   expect(await send(async () => false)).toEqual([429, []]);
 });
 
-test("a rate limiter that fails refuses no message, and the log says so", async () => {
-  const failing = () => Promise.reject(new Error("no limiter"));
-  expect(await send(failing)).toEqual([400, ["rate_limiter_failed"]]); // read, and refused for what it says
+test.each([
+  ["fails", () => Promise.reject(new Error("no limiter"))],
+  ["gives no answer", () => new Promise<never>(() => {})],
+])("a rate limiter that %s refuses no message, and the log says so", async (_, limiter) => {
+  expect(await send(limiter)).toEqual([400, ["rate_limiter_failed"]]); // read, and refused for what it says
 });
 
 test("a rate limiter refuses further messages of a network with one token, and no other's", async () => {

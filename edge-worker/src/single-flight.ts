@@ -47,6 +47,19 @@ export async function nullAfter<T>(deadline: number, promise: Promise<T>): Promi
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
 
+/** Bounds all work that is passed to it by so many seconds from now. @throws Error when it takes longer */
+export function timeLimit(seconds: number): <T>(work: Promise<T>) => Promise<T> {
+  const deadline = Date.now() + seconds * 1000;
+  return async <T>(work: Promise<T>) => {
+    const result = await nullAfter(
+      deadline,
+      work.then((value) => ({ value })),
+    );
+    if (result === null) throw new Error("no answer came in time");
+    return result.value;
+  };
+}
+
 /**
  * Whether a deadline is still to come that was set to be at most `longest` ahead. One that is further ahead was set
  * before the clock was set back, and counts as past: else what waits for seconds would wait for as long as the clock was

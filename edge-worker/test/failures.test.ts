@@ -149,11 +149,14 @@ async function limiterSays(isAllowed: boolean): Promise<boolean> {
   return isAllowed;
 }
 
-test("a rate limiter that fails refuses nobody", async () => {
+test.each([
+  ["fails", () => Promise.reject(new Error("no limiter"))],
+  ["gives no answer", () => new Promise<never>(() => {})],
+])("a rate limiter that %s refuses nobody", async (_, limiter) => {
   const page = signedPage(target);
   const seen = await withFetch(
     () => page,
-    () => newEdge().ask(target, () => Promise.reject(new Error("no limiter"))),
+    () => newEdge().ask(target, limiter),
   );
   expect(JSON.parse(seen)[0]).toBe(200);
 });
