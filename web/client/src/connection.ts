@@ -107,7 +107,7 @@ function networkFailure(url: string, cause: unknown): TypeError {
 }
 
 /** The whole body of an answer. Where it breaks off, the error is a TypeError without an address. */
-async function readBody(response: Response, url: string): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBody(response: Response, url: string): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return new Uint8Array(await response.arrayBuffer());
   } catch (error) {

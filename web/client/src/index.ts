@@ -12,7 +12,7 @@ import type {
   Video,
 } from "@trendvault/contract/responses";
 import { type Client, connect, sameOriginPath } from "./connection.ts";
-import { ProblemError, problemError, readJson, restartOf } from "./problem-error.ts";
+import { ProblemError, readJson, restartOf } from "./problem-error.ts";
 
 export type {
   About,
@@ -151,7 +151,7 @@ export type Result<T> = {
 /** The answer itself. @throws ProblemError for a problem; what fetch() or a check threw otherwise */
 export async function answerOf<T>(result: Promise<Result<T>>): Promise<T> {
   const { data, error, response } = await result;
-  if (response !== undefined && !response.ok) throw problemError(error, response);
+  if (response !== undefined && !response.ok) throw ProblemError.of(error, response);
   if (data === undefined) throw error;
   return data;
 }

@@ -1,5 +1,5 @@
 import type { Problem } from "@trendvault/contract/responses";
-import { retryAfterSeconds } from "./connection.ts";
+import { readBody, retryAfterSeconds } from "./connection.ts";
 
 export type ProblemType = Problem["type"];
 
@@ -9,6 +9,11 @@ type OtherProblem = Omit<Problem, "type"> & { type: "about:blank" };
 /** An answer that is a problem (RFC 9457). `problem.type` says which; `message` is for people. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
+
+  /** The error that an answer with this body is. */
+  static of(body: unknown, response: Response): ProblemError {
+    return new ProblemError(readProblem(body, response), retryAfterSeconds(response), response.url);
+  }
 
   constructor(
     readonly problem: Problem | OtherProblem,
@@ -43,24 +48,15 @@ export async function readJson<T>(
   response: Response,
   { url, field }: { url: string; field: string },
 ): Promise<T> {
-  const text = await response.text().catch((cause: unknown) => {
-    throw cause instanceof TypeError
-      ? new TypeError(`Cannot read ${url}: ${cause.message}`, { cause })
-      : cause;
-  });
+  const text = new TextDecoder().decode(await readBody(response, url));
   const body = parse(text);
-  if (!response.ok) throw problemError(body ?? text, response);
+  if (!response.ok) throw ProblemError.of(body ?? text, response);
   if (isRecord(body) && isArrayOf(field, body[field]) && (field !== "items" || isPlaced(body)))
     return body as T;
   const what = response.headers.get("content-type") ?? "of no type";
   throw new TypeError(
     `Cannot use the answer of ${url}: it has no \`${field}\` (${text.length} characters, ${what})`,
   );
-}
-
-/** The error that an answer with this body is. */
-export function problemError(body: unknown, response: Response): ProblemError {
-  return new ProblemError(readProblem(body, response), retryAfterSeconds(response), response.url);
 }
 
 function parse(text: string): unknown {
