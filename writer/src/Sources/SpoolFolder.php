@@ -8,6 +8,7 @@ use Override;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\WriterLock;
+use TrendVault\Writer\Time\SystemClock;
 
 /** A folder into which producers rename files of NDJSON. The writer moves them out and writes nothing there. */
 final readonly class SpoolFolder implements SourceKind
@@ -71,7 +72,11 @@ final readonly class SpoolFolder implements SourceKind
             $stat = @lstat($name->path($folder, $taken));
             [$changedAt, $claimedAt] = $stat === false ? [0, 0] : [$stat['mtime'], $stat['ctime']];
             $isSuspect = $name->runs >= self::MOST_RUNS_WITH_OTHERS && $name->runs < SpoolFile::MOST_RUNS;
-            $waits = $name->runs === SpoolFile::MOST_RUNS - 1 && $claimedAt > $now - self::PAUSE_SECONDS;
+            // A time of the future, by a clock that was ahead, says nothing.
+            $hasWaited =
+                $claimedAt <= $now - self::PAUSE_SECONDS ||
+                $claimedAt > $now + SystemClock::TOLERANCE_SECONDS;
+            $waits = $name->runs === SpoolFile::MOST_RUNS - 1 && !$hasWaited;
             if ($isSuspect && ($suspects !== [] || $waits)) {
                 continue;
             }

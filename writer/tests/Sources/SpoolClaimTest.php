@@ -46,6 +46,7 @@ final class SpoolClaimTest extends SpoolTestCase
         self::assertStringEndsWith('-b.ndjson', $this->in('done')[0]);
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
         self::assertSame([], $this->files(time() + 3000));
+        self::assertCount(1, $this->files(time() - 3601), 'a clock that was ahead makes it wait no longer');
         $this->files(time() + 3601)[0]->claim();
         $this->goOn();
         $result = $this->installation->run(['cron']);
