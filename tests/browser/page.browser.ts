@@ -8,7 +8,7 @@ import { regionCodes } from "@trendvault/contract/regions";
 import type { Locator, Page } from "playwright-core";
 import { idsOf, type OpenPage, openPage, ranksOf, upTo } from "./test-support/open-page.ts";
 import { Stack, sharedStack } from "./test-support/stack.ts";
-import { assertAccessible, serveSite, visit } from "./test-support/visit.ts";
+import { assertAccessible, browser, serveSite, visit } from "./test-support/visit.ts";
 
 describe("the page", () => {
   test("shows a list with pictures, movement, sparklines and links", () =>
@@ -790,9 +790,28 @@ async function readToTheEnd(page: Page): Promise<number> {
   }
 }
 
+type Traced = { name: string; args: { beginData?: { totalObjects: number }; elementCount?: number } };
+
+/** What Chromium goes through to lay out and to style what an action changes: the most of it at once, on any machine. */
+async function costOf(page: Page, act: () => Promise<void>): Promise<{ objects: number; elements: number }> {
+  const traced = await browser();
+  await traced.startTracing(page, { categories: ["devtools.timeline"] });
+  await act();
+  await page.evaluate(
+    () => new Promise((resume) => requestAnimationFrame(() => requestAnimationFrame(resume))),
+  );
+  const { traceEvents } = JSON.parse(String(await traced.stopTracing())) as { traceEvents: Traced[] };
+  const most = (event: string, count: (args: Traced["args"]) => number | undefined) =>
+    Math.max(0, ...traceEvents.map(({ name, args }) => (name === event && count(args)) || 0));
+  return {
+    objects: most("Layout", ({ beginData }) => beginData?.totalObjects),
+    elements: most("UpdateLayoutTree", ({ elementCount }) => elementCount),
+  };
+}
+
 describe("the page's speed", () => {
   for (const width of [390, 1280]) {
-    test(`nothing moves by itself over 500 ranks, at ${width} pixels, however fast it is scrolled`, (context) =>
+    test(`of 500 ranks none moves by itself, however fast they are scrolled, or is laid out for another, at ${width} pixels`, (context) =>
       openPage(
         "/?region=GB",
         async ({ page, stack }) => {
@@ -821,6 +840,19 @@ describe("the page's speed", () => {
             `${width} pixels: layout shift ${shift.toFixed(4)}, ${clicks} clicks, largest paint after ${largestPaint.toFixed()} ms`,
           );
           assert.ok(shift < 0.1, `moved by ${shift}: ${moved}`);
+          const perRank = await page
+            .locator("trendvault-list")
+            .evaluate((list) => (list.shadowRoot?.querySelectorAll("li *").length ?? 0) / 500);
+          const { objects, elements } = await costOf(page, async () => {
+            await page.locator("trendvault-list summary").first().dispatchEvent("click");
+            await page.locator("trendvault-list .explanation[lang]").first().waitFor();
+          });
+          context.diagnostic(
+            `${perRank} elements a rank; "Why here?": ${objects} laid out, ${elements} styled`,
+          );
+          assert.ok(perRank < 30, `${perRank} elements a rank`);
+          assert.ok(objects > 0 && objects < 5000, `${objects} of about 20,000 objects were laid out`);
+          assert.ok(elements < 500, `${elements} elements were styled`);
         },
         { viewport: { width, height: 844 }, prepare: watchPaints },
       ));
