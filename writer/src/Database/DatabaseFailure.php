@@ -19,6 +19,7 @@ final class DatabaseFailure extends WriterException
     private const int FULL = 13;
     private const int CANNOT_OPEN = 14;
     private const int NOT_A_DATABASE = 26;
+    private const int NO_SPACE = 28; // ENOSPC, which PHP does not name
 
     /** @param string $path of the database, for the message */
     public static function from(SQLite3Exception $error, string $path): self
@@ -34,7 +35,9 @@ final class DatabaseFailure extends WriterException
                 "Cannot write $path: the file or its folder is read-only for this user.",
             ],
             self::IO_ERROR => self::inputOutput($error, $path),
-            self::CANNOT_OPEN => [ExitCode::DatabaseUnavailable, self::whyNotOpened($path)],
+            self::CANNOT_OPEN => self::takesNoFile($path)
+                ? self::diskFull($path)
+                : [ExitCode::DatabaseUnavailable, self::whyNotOpened($path)],
             self::CORRUPT => [
                 ExitCode::DatabaseUnavailable,
                 "Cannot use $path: the file is damaged ({$error->getMessage()}). Restore a backup, see docs/operations.md.",
@@ -140,12 +143,24 @@ final class DatabaseFailure extends WriterException
         };
     }
 
+    /** Whether there is no room for a file beside it: SQLite says only that it cannot open its log. */
+    private static function takesNoFile(string $path): bool
+    {
+        // A pipe, as this function alone tells the number of the error.
+        if (!posix_mkfifo("$path.probe", 0o600)) {
+            return posix_get_last_error() === self::NO_SPACE;
+        }
+        unlink("$path.probe");
+
+        return false;
+    }
+
     /** @return array{ExitCode, string} */
     private static function diskFull(string $path): array
     {
         return [
             ExitCode::DiskFull,
-            "Cannot write $path: the disk is full. The last generation is still served; free some space and run the command again.",
+            "Cannot write $path: the disk is full, of bytes or of files (df -i). The last generation is still served; free some space and run the command again.",
         ];
     }
 

@@ -52,6 +52,26 @@ final class DiskFullTest extends TestCase
         self::assertStringContainsString('the disk is full', $full->message());
     }
 
+    #[Test]
+    public function a_disk_without_room_for_another_file_is_named_and_one_that_goes_is_enough_to_go_on(): void
+    {
+        $disk = new SmallDisk(files: 20);
+        $installation = new Installation([], "$disk->path/test.db");
+        $installation->run(['migrate']);
+        $installation->run(['ingest', '-'], self::lines(10, 7200));
+        $files = 0;
+        while (@touch("$disk->path/file$files")) {
+            $files++;
+        }
+
+        $full = $installation->run(['rank']);
+        self::assertSame(ExitCode::DiskFull, $full->exitCode, $full->message());
+        self::assertStringContainsString('the disk is full', $full->message());
+
+        array_map(static fn(int $number): bool => unlink("$disk->path/file$number"), range(0, $files - 1));
+        self::assertSame(ExitCode::Ok, $installation->run(['rank'])->exitCode);
+    }
+
     private static function lines(int $count, int $ago): string
     {
         return NdjsonLine::many(

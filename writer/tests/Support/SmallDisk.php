@@ -13,12 +13,14 @@ final readonly class SmallDisk
     /** Kept until the disk is unmounted. */
     private TemporaryFolder $folder;
 
-    public function __construct()
+    /** @param int $files it has room for so many files and folders; 0: for any number */
+    public function __construct(int $files = 0)
     {
         $this->folder = new TemporaryFolder();
         $path = "{$this->folder->path}/disk";
         mkdir($path);
-        exec('mount -t tmpfs -o size=16m tmpfs ' . escapeshellarg($path) . ' 2>&1', $output, $failed);
+        $options = "size=16m,nr_inodes=$files";
+        exec("mount -t tmpfs -o $options tmpfs " . escapeshellarg($path) . ' 2>&1', $output, $failed);
         if ($failed !== 0) {
             Assert::markTestSkipped('this user may not mount a small disk: ' . implode(' ', $output));
         }
