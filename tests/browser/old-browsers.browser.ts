@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { once } from "node:events";
+import { globSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import compat from "@mdn/browser-compat-data" with { type: "json" };
+import { freePort, killLaunched, launch, newFolder, until } from "@trendvault/kit/machine";
 import type { Page } from "playwright-core";
 import { idsOf, openPage, ranksOf, upTo } from "./test-support/open-page.ts";
 import { sharedStack } from "./test-support/stack.ts";
@@ -164,3 +168,114 @@ describe(`in a browser as old as Safari ${safari}, Chromium ${chrome} and Firefo
     }
   });
 });
+
+/** Another browser, as Debian has it. `is` says whether an expression is true there. */
+type Driven = {
+  open(url: string): Promise<unknown>;
+  is(expression: string): Promise<boolean>;
+  close(): Promise<void>;
+};
+
+/** By WebDriver BiDi, which Firefox speaks itself. */
+async function startFirefox(program: string): Promise<Driven> {
+  const port = await freePort();
+  const words = ["--headless", "--no-remote", "--profile", newFolder("firefox"), "--remote-debugging-port"];
+  const child = launch([program, ...words, `${port}`]); // driven so, it asks none of its maker's servers
+  let socket = new EventTarget() as WebSocket;
+  await until(async () => {
+    socket = new WebSocket(`ws://127.0.0.1:${port}/session`);
+    const [{ type }] = await Promise.race([once(socket, "open"), once(socket, "error")]);
+    return type === "open";
+  });
+  let id = 0;
+  const ask = async (method: string, params: object) => {
+    socket.send(JSON.stringify({ id: ++id, method, params }));
+    const [{ data }] = await once(socket, "message"); // it tells nothing that nobody asked for
+    const { result, message } = JSON.parse(data);
+    assert.equal(message, undefined);
+    return result;
+  };
+  await ask("session.new", { capabilities: {} });
+  const { context } = (await ask("browsingContext.getTree", {})).contexts[0];
+  return {
+    open: (url) => ask("browsingContext.navigate", { context, url, wait: "complete" }),
+    is: async (expression) => {
+      const params = { expression: `Boolean(${expression})`, target: { context }, awaitPromise: false };
+      return (await ask("script.evaluate", params)).result.value;
+    },
+    close: () => killLaunched(child),
+  };
+}
+
+/** By WebDriver, with the browser that WebKitGTK brings for it. */
+async function startWebKit(binary: string): Promise<Driven> {
+  const port = await freePort();
+  const child = launch(["xvfb-run", "-a", "WebKitWebDriver", `--port=${port}`]);
+  const ask = async (path: string, body: object) => {
+    const url = `http://127.0.0.1:${port}/session${path}`;
+    const { value } = await (await fetch(url, { method: "POST", body: JSON.stringify(body) })).json();
+    assert.equal(value?.error, undefined, value?.message);
+    return value;
+  };
+  await until(() =>
+    fetch(`http://127.0.0.1:${port}/status`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  const options = { "webkitgtk:browserOptions": { binary, args: ["--automation"] } };
+  const { sessionId } = await ask("", { capabilities: { alwaysMatch: options } });
+  return {
+    open: (url) => ask(`/${sessionId}/url`, { url }),
+    is: (expression) =>
+      ask(`/${sessionId}/execute/sync`, { script: `return Boolean(${expression})`, args: [] }),
+    close: () => killLaunched(child),
+  };
+}
+
+const others = [
+  { name: "Firefox", start: startFirefox, packages: "firefox-esr", where: "/usr/bin/firefox-esr" },
+  {
+    name: "WebKit",
+    start: startWebKit,
+    packages: "webkit2gtk-driver and xvfb",
+    where: "/usr/lib/*/webkit2gtk-4.*/MiniBrowser",
+  },
+];
+for (const { name, start, packages, where } of others) {
+  const [program] = globSync(where);
+  const skip = process.env.TEST_LONG
+    ? program === undefined && `without Debian's ${packages}`
+    : "in long runs only";
+  test(`${name} shows the page, another country and the element, which ends its wait for a server`, {
+    skip,
+  }, async () => {
+    const { edge } = await sharedStack();
+    const silent = createServer(() => {}).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const src = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const body = `<!doctype html><script type="module" src="${edge.url}/assets/trendvault-list.js"></script>
+<trendvault-list region="PL"></trendvault-list><trendvault-list src="${src}" lang="en">Our own</trendvault-list>`;
+    const partner = await serveSite("partner", { "/": { body } });
+    const browser = await start(program ?? "");
+    try {
+      const shows = (expression: string) => until(() => browser.is(expression));
+      const list = (nth: number) => `document.querySelectorAll("trendvault-list")[${nth}].shadowRoot`;
+      await browser.open(`${edge.url}/?region=GB`);
+      await shows(`document.querySelector("#as-of time").textContent.includes("(")`);
+      assert.ok(await browser.is(`${list(0)}.querySelector('li[data-rank="24"]')`));
+      await browser.is(
+        `(select => { select.value = "SE"; return select.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector("select"))`,
+      );
+      await shows(`location.search === "?region=SE" && ${list(0)}.querySelector('[data-id^="se-"]')`);
+      await browser.open(partner.url);
+      await shows(`${list(0)}?.querySelector('li[data-rank="10"]')`);
+      await shows(`${list(1)}?.textContent.includes("This could not be loaded.")`);
+    } finally {
+      await browser.close();
+      await partner.stop();
+      silent.close();
+      silent.closeAllConnections();
+    }
+  });
+}
