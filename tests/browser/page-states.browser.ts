@@ -224,6 +224,42 @@ describe("the page, when something changes or fails,", () => {
     ));
 });
 
+describe("the page without scripts", () => {
+  const options = { javaScriptEnabled: false };
+  const isThere = { waitUntil: "commit" } as const; // whether or not its pictures have come
+
+  test("is the list, accessibly, with pickers that work and further ranks behind a link", () =>
+    openPage(
+      "/?region=GB",
+      async ({ page }) => {
+        await page.getByRole("combobox", { name: "Country" }).selectOption("SE");
+        await page.getByRole("button", { name: "Show" }).dispatchEvent("click");
+        await page.waitForURL("**/?region=SE", isThere);
+        await page.locator("nav.windows a").first().dispatchEvent("click");
+        await page.waitForURL("**/?region=SE&window=now", isThere);
+        await page.locator("a[rel=next]").dispatchEvent("click");
+        await page.waitForURL(/cursor=/, isThere);
+        await page.locator('trendvault-list li[data-rank="25"]').waitFor();
+        assert.equal(await page.locator("trendvault-list li").count(), 24);
+        await page.locator("#share summary").dispatchEvent("click");
+        assert.equal(
+          await page.locator("#share textarea:visible").first().inputValue(),
+          "https://trending.example/?region=SE&window=now",
+        );
+        await page.goto("/?region=PT&duration=short&lang=en", isThere);
+        for (const [region, list] of [
+          ["AT", "&duration=short"],
+          ["SE", ""], // which has no such list
+        ] as const) {
+          await page.getByRole("combobox", { name: "Country" }).selectOption(region);
+          await page.getByRole("button", { name: "Show" }).dispatchEvent("click");
+          await page.waitForURL(`**/?region=${region}${list}&lang=en`, isThere);
+        }
+      },
+      options,
+    ));
+});
+
 describe("the page, while the origin is gone,", () => {
   let stack: Stack;
   before(async () => {
