@@ -178,8 +178,11 @@ final class Rule extends WriterCommand
         if ($entry !== null && (Rfc3339::parse($entry['until']) ?? PHP_INT_MAX) <= $context->now()) {
             throw WriterException::usage("--until: expected a time to come; {$entry['until']} is over.");
         }
+        $nothing = "Nothing to end: there is no rule for $kind $name in " . ($region ?? 'all regions') . '.';
         if (self::isGiven($input, 'dry-run')) {
-            return new RankStep($context, $context->openForReading())->tryOut('rules', $isMeant, $entry);
+            $step = new RankStep($context, $context->openForReading());
+
+            return $step->tryOut('rules', $isMeant, $entry, $nothing);
         }
 
         return $this->write($context, static function (Database $database) use (
@@ -188,11 +191,12 @@ final class Rule extends WriterCommand
             $isMeant,
             $kind,
             $name,
+            $nothing,
             $region,
         ): ExitCode {
             $where = $region ?? 'all regions';
             if (!new EditorialStep($context, $database)->change('rules', $isMeant, $entry)) {
-                throw WriterException::usage("Nothing to end: there is no rule for $kind $name in $where.");
+                throw WriterException::usage($nothing);
             }
             $store = new EditorialStore($database);
             $made = array_filter(
@@ -263,6 +267,12 @@ final class Hold extends WriterCommand
         if ($until !== null && (Rfc3339::parse($until) ?? PHP_INT_MAX) <= $context->now()) {
             throw WriterException::usage("--until: expected a time to come; $until is over.");
         }
+        if (
+            $until !== null &&
+            (Rfc3339::parse($given('since') ?? '') ?? 0) >= (Rfc3339::parse($until) ?? PHP_INT_MAX)
+        ) {
+            throw WriterException::usage("--until: expected a time after --since; $until is not.");
+        }
         $isUnderWay = static fn(stdClass $review): bool => $isMeant($review) &&
             (Rfc3339::parse($review->until ?? '') ?? PHP_INT_MAX) > $context->now();
         $entry = static fn(EditorialStep $step): array => [
@@ -279,6 +289,8 @@ final class Hold extends WriterCommand
             ...$by === null ? [] : ['by' => $by],
         ];
         $isEnd = self::isGiven($input, 'end');
+        $of = trim("$region $category");
+        $nothing = "Nothing to end: there is no review of $of.";
         if (self::isGiven($input, 'dry-run')) {
             $database = $context->openForReading();
             $step = new EditorialStep($context, $database);
@@ -287,6 +299,7 @@ final class Hold extends WriterCommand
                 'reviews',
                 $isMeant,
                 $isEnd ? null : $entry($step),
+                $nothing,
             );
         }
 
@@ -296,12 +309,13 @@ final class Hold extends WriterCommand
             $entry,
             $isEnd,
             $isMeant,
+            $nothing,
+            $of,
             $region,
         ): ExitCode {
             $step = new EditorialStep($context, $database);
-            $of = trim("$region $category");
             if (!$step->change('reviews', $isMeant, $isEnd ? null : $entry($step))) {
-                throw WriterException::usage("Nothing to end: there is no review of $of.");
+                throw WriterException::usage($nothing);
             }
             if (
                 !$isEnd &&
@@ -407,14 +421,19 @@ final readonly class RankStep
      * Prints what a change of the editorial file would change in the lists of now.
      *
      * @param Closure(stdClass): bool $isReplaced see EditorialFile::change()
-     * @param ?array<string, mixed> $entry
+     * @param ?array<string, mixed> $entry null for an end
+     * @param string $nothing what is wrong where there is nothing to end
      * @throws WriterException
      */
-    public function tryOut(string $list, Closure $isReplaced, ?array $entry): ExitCode
+    public function tryOut(string $list, Closure $isReplaced, ?array $entry, string $nothing): ExitCode
     {
         $this->database->execute('BEGIN'); // both are of the same counts
         $now = $this->context->now();
-        $changed = new EditorialStep($this->context, $this->database)->changed($list, $isReplaced, $entry);
+        $step = new EditorialStep($this->context, $this->database);
+        if ($entry === null && !array_any($step->entries($list), $isReplaced)) {
+            throw WriterException::usage($nothing);
+        }
+        $changed = $step->changed($list, $isReplaced, $entry);
         $lines = self::changes(
             $this->preview(new EditorialStore($this->database)->inForce(), $now),
             $this->preview($changed, $now),

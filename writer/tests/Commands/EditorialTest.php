@@ -934,6 +934,10 @@ final class EditorialTest extends TestCase
             'Nothing to end: there is no rule for channel One & Co in all regions.',
             $this->refusal('rule', '--channel', 'One & Co', '--end'),
         );
+        self::assertSame(
+            $this->refusal('rule', '--channel', 'One & Co', '--end'),
+            $this->refusal('rule', '--channel', 'One & Co', '--end', '--dry-run'),
+        );
         $this->rule('--channel', 'One & Co', '--region', 'GB', '--end');
         self::assertSame(['a', 'b', 'c', 'd', 'e'], $this->list());
         self::assertStringContainsString(
@@ -1098,7 +1102,13 @@ final class EditorialTest extends TestCase
             'there is no review of GB Music',
             $this->refusal('hold', '--region', 'GB', '--category', 'Music', '--end'),
         );
+        self::assertStringContainsString(
+            'there is no review of GB Music',
+            $this->refusal('hold', '--region', 'GB', '--category', 'Music', '--end', '--dry-run'),
+        );
         self::assertStringContainsString('--region is missing', $this->refusal('hold', '--hours', '1'));
+        $wrong = $this->refusal(...$again, ...['--since', '2999-01-01T00:00:00Z']);
+        self::assertStringContainsString('--until: expected a time after --since', $wrong);
         $wrong = $this->refusal(...$hold, ...['--until', '2020-01-01T00:00:00Z']);
         self::assertStringContainsString('--until: expected a time to come', $wrong);
         $wrong = $this->refusal(...$hold);
