@@ -71,7 +71,7 @@ final class ObservationStore
     /** So that the next line about it is compared, also where it repeats what its source said before. */
     private const string COMPARE_AGAIN = 'UPDATE velocity SET description_hash = 0 WHERE video_id = ?';
     /** Of what a source's line repeats: the time, for lines that are older and come later. */
-    private const string SAY_AGAIN = 'UPDATE restrictions SET said_at = max(said_at, ?) WHERE video_id = ? AND source = ?';
+    private const string SAY_AGAIN = 'UPDATE restrictions SET said_at = ?1 WHERE video_id = ?2 AND source = ?3 AND said_at < ?1';
     private const string FIND_VIDEO =
         'SELECT ' . self::DESCRIPTION . ' FROM videos AS v' . self::JOIN_DETAILS . ' WHERE v.id = ?';
     private const string SAVE_VIDEO =
@@ -129,6 +129,8 @@ final class ObservationStore
     private array $descriptionHashes = [];
     /** @var array<string, true> by "#" and id: a line of the batch changed what restricts it, so further ones are compared */
     private array $restricted = [];
+    /** @var array<string, int> by "#" and id: the time up to which the batch repeated what restricts it, in any region */
+    private array $saidAgain = [];
     /** @var array<string, array<string, int|string|null>> by id, those of the batch of announcements that are stored */
     private array $videos = [];
     /** @var array<string, string> by id of that batch: regions with their sources, which are 0 and this one, such as DE3,GB3, */
@@ -209,7 +211,7 @@ final class ObservationStore
      */
     public function prepareFor(array $observations): void
     {
-        $this->velocities = $this->descriptionHashes = $this->restricted = [];
+        $this->velocities = $this->descriptionHashes = $this->restricted = $this->saidAgain = [];
         foreach ($observations as $observation) {
             $this->velocities[self::key($observation)] = null;
         }
@@ -271,7 +273,11 @@ final class ObservationStore
             if (array_any($observation->restrictions, static fn(mixed $said): bool => $said !== false)) {
                 $descriptionHash = 0; // How long a video is live depends on when that was said last.
             }
-        } elseif (self::mayRestrict($observation)) {
+        } elseif (
+            self::mayRestrict($observation) &&
+            $observation->observedAt > ($this->saidAgain["#$observation->videoId"] ?? 0)
+        ) {
+            $this->saidAgain["#$observation->videoId"] = $observation->observedAt;
             $this->sayAgain->bindValue(1, $observation->observedAt);
             $this->sayAgain->bindValue(2, $observation->videoId, SQLITE3_TEXT);
             $this->sayAgain->bindValue(3, $this->source);
