@@ -57,6 +57,10 @@ describe("in a browser, the reference of the API", () => {
     await visit(edge, { colorScheme: "dark" }, async ({ page }) => {
       await page.goto("/docs");
       await page.locator("html.dark-mode .opblock").first().waitFor();
+      const ground = await page
+        .locator("#docs, #docs > *, .swagger-ui")
+        .evaluateAll((parts) => parts.map((part) => getComputedStyle(part).backgroundColor));
+      assert.deepEqual([...new Set(ground)], ["rgba(0, 0, 0, 0)"]); // that of the page is seen
       await assertAccessible(page);
     });
     await visit(edge, { javaScriptEnabled: false }, async ({ page }) => {
