@@ -643,7 +643,7 @@ describe("the look of", () => {
   }
 
   for (const width of [320, 390, 768]) {
-    test(`the page fits ${width} pixels with letters twice as large, and titles can be read`, () =>
+    test(`the page and /about fit ${width} pixels with letters twice as large, and titles can be read`, () =>
       openPage(
         "/?region=GB&lang=fr",
         async ({ page }) => {
@@ -667,6 +667,15 @@ describe("the look of", () => {
             .locator("trendvault-list .title")
             .evaluateAll((titles) => titles.map((title) => (title as HTMLElement).offsetWidth));
           assert.ok(Math.min(...widths) >= Math.min(width, 390) * 0.7, `${Math.min(...widths)} pixels`);
+          await page.goto("/about");
+          for (const language of pageLanguages) {
+            const hidden = await page.evaluate((language) => {
+              location.hash = language;
+              document.documentElement.style.fontSize = "200%";
+              return document.documentElement.scrollWidth - document.documentElement.clientWidth;
+            }, language);
+            assert.equal(hidden, 0, `/about in ${language}`);
+          }
         },
         { viewport: { width, height: 640 } },
       ));
