@@ -309,7 +309,7 @@ class BundlePointers {
 
   async #readShared(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
     const { shared, log } = this.#options;
-    return nullAfter(Date.now() + 1000, nullOnError(shared.match(name), log, "cache_not_read"));
+    return nullOnError(timeLimit(sharedReadSeconds)(shared.match(name)), log, "cache_not_read");
   }
 
   #shareHeld(waitUntil: WaitUntil): void {
@@ -381,10 +381,7 @@ class BundleRanges {
   async #read(name: string, range: BundleRange, waitUntil: WaitUntil): Promise<Uint8Array<ArrayBuffer>> {
     const { bucket, shared, log } = this.#options;
     const key = keyOf(name, range);
-    const found = await nullAfter(
-      Date.now() + sharedReadSeconds * 1000,
-      nullOnError(shared.match(key), log, "cache_not_read"),
-    );
+    const found = await nullOnError(timeLimit(sharedReadSeconds)(shared.match(key)), log, "cache_not_read");
     const bytes = found ?? (await bucket.readRange(name, range));
     this.#memory.set(key, bytes);
     if (found === null)

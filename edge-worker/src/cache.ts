@@ -3,7 +3,7 @@ import type { PublicKeySet } from "@trendvault/contract/keys";
 import { type Logger, nullOnError } from "./log.ts";
 import { type CanonicalRequest, frontPageName, usableSeconds } from "./policy.ts";
 import { isNewer, readAnswer, type StoredResponse, utf8 } from "./signed-answer.ts";
-import { isBeforeDeadline, SingleFlight } from "./single-flight.ts";
+import { isBeforeDeadline, SingleFlight, timeLimit } from "./single-flight.ts";
 
 type SharedCache = Pick<DataCentreCache, "match" | "put">;
 
@@ -32,7 +32,8 @@ export class TieredCache {
 
   /** The newer of the responses in memory and in the data centre's cache. */
   async matchNewest(target: string): Promise<StoredResponse | null> {
-    const read = () => nullOnError(this.#dataCentre.match(target), this.#log, "cache_not_read");
+    const inTime = timeLimit(readTimeoutSeconds);
+    const read = () => nullOnError(inTime(this.#dataCentre.match(target)), this.#log, "cache_not_read");
     const { value: shared } = await this.#reads.run(target, read);
     const local = this.#memory.get(target);
     if (shared === null || (local !== null && !isNewer(shared, local))) return local;

@@ -13,7 +13,7 @@ import { type Logger, nullOnError } from "./log.ts";
 import { type CanonicalRequest, freshnessAt, onlyMonotonic, onlyUsable } from "./policy.ts";
 import { dependsOnPublications, findRefusal, readPublicationIndex } from "./publication-index.ts";
 import type { StoredResponse } from "./signed-answer.ts";
-import { nullAfter, SingleFlight, timeLimit } from "./single-flight.ts";
+import { SingleFlight, timeLimit } from "./single-flight.ts";
 
 /** What a client gets: a response, why there is none, or why there is none for now. */
 type CacheResult =
@@ -454,8 +454,8 @@ class Revalidator {
     if (stored !== null) return { response: stored, source: "stale-if-error" };
     const { kvFallback, clock, log } = this.#options;
     if (kvFallback === null) return null;
-    const read = nullOnError(kvFallback.get(canonical), log, "fallback_not_read");
-    const response = onlyUsable(await nullAfter(Date.now() + kvReadSeconds * 1000, read), clock());
+    const reading = timeLimit(kvReadSeconds)(kvFallback.get(canonical));
+    const response = onlyUsable(await nullOnError(reading, log, "fallback_not_read"), clock());
     return response === null ? null : { response, source: "kv-fallback" };
   }
 }

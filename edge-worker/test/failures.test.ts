@@ -107,12 +107,32 @@ test("a failing origin is asked at most once a second, and less often where it a
   expect(asksForPatience).toBeLessThan(seconds / 10 + 3);
 }, 1_200_000);
 
-test("while KV gives no answer, and the origin fails, clients get 503 and do not wait for ever", async () => {
-  const silent = new Promise<null>(() => {});
-  const edge = new InProcessEdge({ stored: [], fallback: silent as never }, () => Date.now() / 1000);
-  const failing = () => ({ status: 500, headers: [] as [string, string][], body: "" });
-  const seen = await withFetch(failing, () => edge.ask("/api/trending?region=DE"));
+test("while KV gives no answer, and the origin fails, clients get 503, do not wait for ever, and the log says so", async () => {
+  const events: string[] = [];
+  const log = ({ event }: { event: string }) => void events.push(event);
+  const fallback = new Promise<null>(() => {}) as never;
+  const edge = new InProcessEdge({ stored: [], fallback, log }, () => Date.now() / 1000);
+  const seen = await withFetch(
+    () => failing,
+    () => edge.ask("/api/trending?region=DE"),
+  );
   expect(JSON.parse(seen)[0]).toBe(503);
+  expect(events).toContain("fallback_not_read");
+}, 1_200_000);
+
+test("while the data centre's cache gives no answer, clients get the origin's, and the log says so", async () => {
+  const events: string[] = [];
+  const log = ({ event }: { event: string }) => void events.push(event);
+  const dataCentre = new DataCentre();
+  dataCentre.cache.match = () => new Promise<never>(() => {});
+  const edge = new InProcessEdge({ stored: [], fallback: null, dataCentre, log }, () => Date.now() / 1000);
+  const page = signedPage(target);
+  const seen = await withFetch(
+    () => page,
+    () => edge.ask(target),
+  );
+  expect(JSON.parse(seen)[0]).toBe(200);
+  expect(events).toContain("cache_not_read");
 }, 1_200_000);
 
 const target = "/api/trending?region=DE";
