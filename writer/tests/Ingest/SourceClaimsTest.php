@@ -29,6 +29,11 @@ final class SourceClaimsTest extends TestCase
         'channel' => 'C',
         'thumb_base' => 'https://t.example/v',
     ];
+    /** Videos whose lists do not show twice their only picture, or something where they have none. */
+    private const string OTHER_THUMBS = <<<'SQL'
+    SELECT id FROM videos LEFT JOIN details ON video_id = id
+    WHERE (thumbs ->> 0) IS NOT (pictures ->> '$[0].url') OR (thumbs ->> 1) IS NOT (pictures ->> '$[0].url')
+    SQL;
 
     private Database $database;
     private FixedClock $clock;
@@ -244,8 +249,13 @@ final class SourceClaimsTest extends TestCase
             0 => [],
             1 => ['title' => $this->pick(['T1', 'T2']), 'category' => null],
             2 => [
-                'unset' => $this->pick([['category'], ['url', 'licence'], ['titles'], []]),
+                'unset' => $this->pick([['category'], ['url', 'licence'], ['titles'], ['pictures'], []]),
                 'titles' => $this->pick([null, ['de' => 'D1'], ['de' => 'D2']]),
+                'pictures' => $this->pick([
+                    null,
+                    [['url' => 'https://p.example/1', 'width' => 400, 'height' => 225]],
+                    [['url' => 'https://p.example/2', 'width' => 40, 'height' => 22]],
+                ]),
                 'category' => $this->pick([null, 'K']),
             ],
             default => [
@@ -276,7 +286,7 @@ final class SourceClaimsTest extends TestCase
         $videos = $removals = [];
         foreach (
             $this->database->rows(
-                'SELECT v.id, title, channel, category, url, licence, titles, s.name AS source FROM videos AS v LEFT JOIN details ON video_id = v.id LEFT JOIN sources AS s ON s.id = described_by ORDER BY v.id',
+                'SELECT v.id, title, channel, category, url, licence, titles, pictures, s.name AS source FROM videos AS v LEFT JOIN details ON video_id = v.id LEFT JOIN sources AS s ON s.id = described_by ORDER BY v.id',
             )
             as $row
         ) {
@@ -291,6 +301,8 @@ final class SourceClaimsTest extends TestCase
         ) {
             $removals[$row['key']][] = $row['source'];
         }
+
+        self::assertSame([], $this->database->texts(self::OTHER_THUMBS), Draws::hint());
 
         return [
             'videos' => $videos,
@@ -367,7 +379,7 @@ final class SourceClaimsTest extends TestCase
 final class PlainCatalogue
 {
     public const array ORDER = ['spool:/a', 'spool:/b'];
-    private const array FIELDS = ['title', 'channel', 'category', 'url', 'licence', 'titles'];
+    private const array FIELDS = ['title', 'channel', 'category', 'url', 'licence', 'titles', 'pictures'];
 
     /** @var array<string, list<string>> who took it down, by kind and name */
     public array $removals = [];
@@ -471,7 +483,9 @@ final class PlainCatalogue
         foreach (self::FIELDS as $name) {
             $isTakenBack = in_array($name, $line['unset'] ?? [], true);
             $says = $says || isset($line[$name]);
-            $said = is_array($line[$name] ?? null) ? json_encode($line[$name]) : $line[$name] ?? null;
+            $said = is_array($line[$name] ?? null)
+                ? json_encode($line[$name], JSON_UNESCAPED_SLASHES)
+                : $line[$name] ?? null;
             $fields[$name] = $said ?? ($isTakenBack ? null : $fields[$name]);
         }
         if ($fields['title'] === null || $fields['channel'] === null) {
