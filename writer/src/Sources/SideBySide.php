@@ -123,7 +123,10 @@ final class SideBySide
         foreach ($this->waiting as [$fiber, $response, $end]) {
             if ($end <= self::now()) {
                 $response?->cancel(); // Else the client waits for its head when the task lets go of it.
-                $this->go($fiber, $response === null ? null : new TimeoutException('no byte came in time'));
+                $this->go(
+                    $fiber,
+                    $response === null ? null : new TimeoutException('nothing of an answer came in time'),
+                );
             }
         }
     }

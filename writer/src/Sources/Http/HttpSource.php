@@ -192,7 +192,7 @@ final readonly class Downloader
     {
         return $this->time->secondsLeft() <= 0
             ? "it did not come whole in SOURCE_TIMEOUT_SECONDS={$this->time->seconds}, the time of all sources together. If it is only slow, raise that."
-            : "no byte came in {$this->idleSeconds()} s. Does its address answer here (curl -I)?";
+            : "nothing of it came in {$this->idleSeconds()} s. Does its address answer here (curl -I)?";
     }
 
     private function idleSeconds(): float

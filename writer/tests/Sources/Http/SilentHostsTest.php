@@ -101,6 +101,11 @@ final class SilentHostsTest extends TestCase
                 $status,
             );
         }
+        self::assertStringContainsString(
+            'nothing of it came in 10 s',
+            $status,
+            'a host that goes on sent bytes',
+        );
         self::assertStringContainsString('(curl -I)', $status);
         self::assertSame(
             [[1, count($of(...self::SILENT))]],
@@ -125,7 +130,10 @@ final class SilentHostsTest extends TestCase
         $result = $installation->run(['cron']);
 
         self::assertSame(ExitCode::SourceFailed, $result->exitCode, $result->errors);
-        self::assertStringContainsString('no byte came in time', $result->message('source_failed'));
+        self::assertStringContainsString(
+            'nothing of an answer came in time',
+            $result->message('source_failed'),
+        );
     }
 
     /**
