@@ -224,6 +224,28 @@ describe("the page, when something changes or fails,", () => {
     ));
 });
 
+describe("the page, on a screen of density", () => {
+  for (const [deviceScaleFactor, name] of [
+    [1, "sd"],
+    [2, "hq"],
+  ] as const)
+    test(`${deviceScaleFactor} loads the pictures for it, and no others`, () =>
+      openPage(
+        "/?region=GB",
+        async ({ page, stack }) => {
+          const first = page.locator("trendvault-list img.thumb").first();
+          const isLoaded = async (image: HTMLImageElement) => image.decode().then(() => image.currentSrc);
+          assert.ok((await first.evaluate(isLoaded)).endsWith(`/${name}.webp`));
+          const loaded = await page.evaluate(() =>
+            performance.getEntriesByType("resource").map((resource) => resource.name),
+          );
+          const pictures = loaded.filter((url) => new URL(url).host === stack.pictures.host);
+          assert.ok(pictures.length > 0 && pictures.every((url) => url.endsWith(`/${name}.webp`)));
+        },
+        { deviceScaleFactor },
+      ));
+});
+
 describe("the page without scripts", () => {
   const options = { javaScriptEnabled: false };
   const isThere = { waitUntil: "commit" } as const; // whether or not its pictures have come

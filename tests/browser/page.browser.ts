@@ -22,26 +22,6 @@ describe("the page", () => {
       assert.ok((await list.locator(".down").count()) > 0);
     }));
 
-  for (const [deviceScaleFactor, name] of [
-    [1, "sd"],
-    [2, "hq"],
-  ] as const)
-    test(`loads the pictures for a screen of density ${deviceScaleFactor}, and no others`, () =>
-      openPage(
-        "/?region=GB",
-        async ({ page, stack }) => {
-          const first = page.locator("trendvault-list img.thumb").first();
-          const isLoaded = async (image: HTMLImageElement) => image.decode().then(() => image.currentSrc);
-          assert.ok((await first.evaluate(isLoaded)).endsWith(`/${name}.webp`));
-          const loaded = await page.evaluate(() =>
-            performance.getEntriesByType("resource").map((resource) => resource.name),
-          );
-          const pictures = loaded.filter((url) => new URL(url).host === stack.pictures.host);
-          assert.ok(pictures.length > 0 && pictures.every((url) => url.endsWith(`/${name}.webp`)));
-        },
-        { deviceScaleFactor },
-      ));
-
   test("shows the site's name, colours, imprint and where a video is reported, also after a choice", () =>
     openPage("/?region=GB", async ({ page }) => {
       const accent = () =>
