@@ -24,7 +24,6 @@ final class Api
     private const array QUERY = [
         'sort' => '-trending',
         'isLocal' => 'true',
-        'isLive' => 'false',
         'nsfw' => 'both',
         'skipCount' => 'true',
         'count' => self::VIDEOS_PER_PAGE,

@@ -79,8 +79,8 @@ final readonly class Video
     }
 
     /**
-     * The fields of a line, without region and time. Null for what is not listed here: what is not for everybody, and
-     * live streams, which end and leave a dead link.
+     * The fields of a line, without region and time. Null for what is not for everybody. The list has live streams only
+     * while they are on air.
      *
      * @param array<mixed> $item for which isOf() is true
      * @param int $now UTC seconds
@@ -94,6 +94,7 @@ final readonly class Video
         }
         $category = self::category($item);
         $isMature = $item['nsfw'] ?? false;
+        $isLive = $item['isLive'] ?? null;
         $fields = [
             'id' => self::id($short, $instance->host),
             'views' => is_int($item['views'] ?? null) ? $item['views'] : null,
@@ -105,7 +106,8 @@ final readonly class Video
             'language' => self::language($item),
             'licence' => self::licence($item),
             'published_at' => self::publishedAt($item, $now),
-            'duration_seconds' => self::count($item, 'duration'),
+            'duration_seconds' => $isLive === true ? null : self::count($item, 'duration'),
+            'live' => is_bool($isLive) ? ($isLive ? 'now' : false) : null,
             'made_for_kids' => $category === self::CATEGORIES[self::KIDS],
             'mature' => is_bool($isMature) ? $isMature : 'not said',
             'thumb_base' => self::thumbnail($item, $instance->url),
@@ -119,8 +121,7 @@ final readonly class Video
     /** @param array<mixed> $item */
     private static function isForAll(array $item): bool
     {
-        return ($item['isLive'] ?? false) === false &&
-            (self::part($item, 'privacy')['id'] ?? self::PUBLIC) === self::PUBLIC;
+        return (self::part($item, 'privacy')['id'] ?? self::PUBLIC) === self::PUBLIC;
     }
 
     /**

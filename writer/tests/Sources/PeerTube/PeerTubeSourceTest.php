@@ -31,6 +31,7 @@ final class PeerTubeSourceTest extends PeerTubeTestCase
                     'licence' => 'CC BY',
                     'published_at' => '2025-11-01T11:52:46Z',
                     'duration_seconds' => 254,
+                    'live' => false,
                     'made_for_kids' => false,
                     'mature' => false,
                     'thumb_base' => "http://{$this->instance->host}/lazy-static/thumbnails/9c9de5e8-0a1e-484a-b099-000000000007.jpg",
@@ -55,7 +56,6 @@ final class PeerTubeSourceTest extends PeerTubeTestCase
                 'start' => '0',
                 'sort' => '-trending',
                 'isLocal' => 'true',
-                'isLive' => 'false',
                 'nsfw' => 'both',
                 'skipCount' => 'true',
                 'count' => '100',
@@ -84,7 +84,7 @@ final class PeerTubeSourceTest extends PeerTubeTestCase
     }
 
     #[Test]
-    public function what_is_live_not_public_or_of_another_instance_is_left_out_and_what_is_sensitive_is_mature(): void
+    public function what_is_not_public_or_of_another_instance_is_left_out_and_what_is_sensitive_is_mature(): void
     {
         $this->instance->hold(
             [
@@ -102,8 +102,9 @@ final class PeerTubeSourceTest extends PeerTubeTestCase
             ['unfiltered' => true],
         );
 
-        self::assertSame(['1 DE', '2 DE'], $this->places('#DE'));
-        self::assertSame([false, true], array_column($this->read('#DE'), 'mature'));
+        self::assertSame(['1 DE', '2 DE', '3 DE'], $this->places('#DE'));
+        self::assertSame([false, true, false], array_column($this->read('#DE'), 'mature'));
+        self::assertSame([false, false, 'now'], array_column($this->read('#DE'), 'live'));
         self::assertNull($this->failure);
     }
 

@@ -68,13 +68,27 @@ final class VideoTest extends PlatformVideoTestCase
     }
 
     #[Test]
-    public function what_is_live_or_not_public_is_left_out(): void
+    public function what_is_not_public_is_left_out(): void
     {
         $instance = InstanceUrl::read('peertube:https://tube.example');
-        $changes = [['isLive' => true], ['privacy' => ['id' => 2]], ['shortUUID' => 'x~y']];
+        $changes = [['privacy' => ['id' => 2]], ['shortUUID' => 'x~y']];
         foreach ($changes as $change) {
             self::assertNull(Video::fields([...self::ITEM, ...$change], $instance, FixedClock::NOON));
         }
+    }
+
+    #[Test]
+    public function what_is_on_air_is_live_and_has_no_duration_until_its_replay_is_there(): void
+    {
+        $instance = InstanceUrl::read('peertube:https://tube.example');
+        $of = static fn(array $change): array => array_intersect_key(
+            Video::fields([...self::ITEM, ...$change], $instance, FixedClock::NOON) ?? [],
+            ['live' => true, 'duration_seconds' => true],
+        );
+
+        self::assertSame(['live' => 'now'], $of(['isLive' => true, 'duration' => 0]));
+        self::assertEquals(['live' => false, 'duration_seconds' => 254], $of([]));
+        self::assertSame(['duration_seconds' => 254], $of(['isLive' => 'yes']));
     }
 
     #[Test]

@@ -185,8 +185,7 @@ $videos = array_filter(
     $videos,
     static fn(array $video): bool => ($state['unfiltered'] ?? false) ||
         ((($_GET['isLocal'] ?? null) !== 'true' || $video['isLocal']) &&
-            (($_GET['nsfw'] ?? null) !== 'false' || !$video['nsfw']) &&
-            (($_GET['isLive'] ?? null) !== 'false' || !$video['isLive'])),
+            (($_GET['nsfw'] ?? null) !== 'false' || !$video['nsfw'])),
 );
 $page = array_slice(array_values($videos), $fault === 'same again' ? 0 : (int) $start, (int) $count);
 $right = [...($_GET['skipCount'] ?? '') === 'true' ? [] : ['total' => count($videos)], 'data' => $page];
