@@ -47,7 +47,7 @@ CREATE TABLE velocity (
   views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0), -- the average since publication at first, then of what was gained lately
   rated_at REAL NOT NULL CHECK (rated_at BETWEEN 0 AND last_observed_at), -- the moment that views_per_hour is about
   previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0), -- a slower average of earlier rates; null until there were two observations
-  description_hash INTEGER NOT NULL, levels TEXT CHECK (json_valid(levels)) /* JSON, see writer/src/Ranking/Forecast.php; null while counts agree */, -- of what the last line said about the video: the same again needs no look at videos
+  description_hash INTEGER NOT NULL, levels TEXT CHECK (json_valid(levels)) /* JSON, see writer/src/Ranking/Forecast.php; null while counts agree */, first_counted_at INTEGER NOT NULL DEFAULT 0, -- of what the last line said about the video: the same again needs no look at videos
   PRIMARY KEY (video_id, region)
 ) STRICT, WITHOUT ROWID;
 

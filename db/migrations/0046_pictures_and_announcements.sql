@@ -7,3 +7,6 @@ ALTER TABLE videos ADD COLUMN thumbs TEXT CHECK (json_valid(thumbs));
 
 -- When a source first announced the video in the region; 0 where that was before this column. A review holds what is new there.
 ALTER TABLE catalogue ADD COLUMN first_announced_at INTEGER NOT NULL DEFAULT 0;
+
+-- And when its first count there was stored, since a source may date its lines back; 0 as well.
+ALTER TABLE velocity ADD COLUMN first_counted_at INTEGER NOT NULL DEFAULT 0;

@@ -47,8 +47,8 @@ final class ObservationStore
     SQL;
     private const string FIND_VIEWS = 'SELECT views FROM observations WHERE observed_at = ? AND region = ? AND video_id = ?';
     private const string SAVE_VELOCITY = <<<'SQL'
-    INSERT INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at, previous_views_per_hour, levels, description_hash)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at, previous_views_per_hour, levels, description_hash, first_counted_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET last_observed_at = excluded.last_observed_at, observation_count = excluded.observation_count,
       views = excluded.views, views_per_hour = excluded.views_per_hour, rated_at = excluded.rated_at, previous_views_per_hour = excluded.previous_views_per_hour,
       levels = excluded.levels, description_hash = excluded.description_hash
@@ -649,6 +649,7 @@ final class ObservationStore
         $statement->bindValue(9, $velocity->previousViewsPerHour);
         $statement->bindValue(10, $velocity->levels);
         $statement->bindValue(11, $descriptionHash);
+        $statement->bindValue(12, $this->now);
         $statement->execute();
     }
 }

@@ -201,7 +201,7 @@ final class RankableVideos
     public const int MOST_COUNTED = 250_000;
     /**
      * What is read, and of which rows: between them stands what lists by kind and rules need. And since when a video has
-     * been known in the region, which is the first that a count or a catalogue named it there.
+     * been known in the region, which is the first that a count or a catalogue named it there, and not what they say of it.
      */
     private const array COUNTED = [
         'SELECT y.region, y.video_id, v.channel, v.category, v.published_at, ' .
@@ -209,13 +209,13 @@ final class RankableVideos
         ', ' .
         Velocity::COLUMNS,
         ' FROM velocity AS y JOIN videos AS v ON v.id = y.video_id WHERE y.region IN (SELECT value FROM json_each(?))',
-        'min(y.first_observed_at, ifnull((SELECT min(first_announced_at) FROM catalogue' .
-        ' WHERE region = y.region AND video_id = y.video_id), y.first_observed_at))',
+        'min(max(y.first_observed_at, y.first_counted_at), ifnull((SELECT min(first_announced_at) FROM catalogue' .
+        ' WHERE region = y.region AND video_id = y.video_id), max(y.first_observed_at, y.first_counted_at)))',
     ];
     private const array ANNOUNCED = [
         'SELECT c.video_id, v.channel, v.category, v.published_at, v.first_seen_at, ' . Restrictions::COLUMNS,
         ' FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id WHERE c.region = ?',
-        'min(c.first_announced_at, ifnull((SELECT first_observed_at FROM velocity' .
+        'min(c.first_announced_at, ifnull((SELECT max(first_observed_at, first_counted_at) FROM velocity' .
         ' WHERE video_id = c.video_id AND region = c.region), c.first_announced_at))',
     ];
     private const string SEEN =

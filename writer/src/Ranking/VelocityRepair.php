@@ -32,17 +32,17 @@ final class VelocityRepair
     private const string HISTORY = 'SELECT observed_at, region, video_id, views, previous_observed_at FROM observations WHERE observed_at <= ? ORDER BY observed_at';
     private const string LINK = 'UPDATE observations SET previous_observed_at = ? WHERE observed_at = ? AND region = ? AND video_id = ?';
     private const string KNOWN = <<<'SQL'
-    SELECT v.published_at, y.first_observed_at, y.description_hash FROM videos AS v
+    SELECT v.published_at, y.first_observed_at, y.description_hash, y.first_counted_at FROM videos AS v
     LEFT JOIN velocity AS y ON y.video_id = v.id AND y.region = ?2 WHERE v.id = ?1
     SQL;
     private const string SAVE = <<<'SQL'
-    INSERT OR REPLACE INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at, previous_views_per_hour, levels, description_hash)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT OR REPLACE INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at, previous_views_per_hour, levels, description_hash, first_counted_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     SQL;
 
     /** @var array<string, ?Velocity> by region and video; null before the first observation */
     private array $velocities = [];
-    /** @var array<string, array{published_at: ?int, first_observed_at: ?int, description_hash: ?int}> by region and video */
+    /** @var array<string, array{published_at: ?int, first_observed_at: ?int, description_hash: ?int, first_counted_at: ?int}> by region and video */
     private array $known = [];
 
     public function __construct(private readonly Database $database) {}
@@ -89,6 +89,9 @@ final class VelocityRepair
         $this->database->run('UPDATE catalogue SET first_announced_at = ?1 WHERE first_announced_at > ?1', [
             $latest,
         ]);
+        $this->database->run('UPDATE velocity SET first_counted_at = ?1 WHERE first_counted_at > ?1', [
+            $latest,
+        ]);
         // Or platforms would not be asked until that time.
         $this->database->run('UPDATE youtube_pages SET fetched_at = 0 WHERE fetched_at > ?', [$latest]);
         $this->database->run('UPDATE source_schedules SET asked_at = 0, retry_at = 0 WHERE asked_at > ?', [
@@ -115,7 +118,7 @@ final class VelocityRepair
             /** @var array{region: string, video_id: string} $row */
             ['region' => $region, 'video_id' => $id] = $row;
             $this->velocities["$region $id"] = null;
-            /** @var array{published_at: ?int, first_observed_at: ?int, description_hash: ?int} $known */
+            /** @var array{published_at: ?int, first_observed_at: ?int, description_hash: ?int, first_counted_at: ?int} $known */
             $known = $this->database->rows(self::KNOWN, [$id, $region])[0];
             $this->known["$region $id"] = $known;
         }
@@ -162,7 +165,11 @@ final class VelocityRepair
     {
         foreach ($this->velocities as $key => $velocity) {
             [$region, $videoId] = explode(' ', $key, 2);
-            ['first_observed_at' => $first, 'description_hash' => $hash] = $this->known[$key];
+            [
+                'first_observed_at' => $first,
+                'description_hash' => $hash,
+                'first_counted_at' => $counted,
+            ] = $this->known[$key];
             if ($velocity === null) {
                 $this->database->run('DELETE FROM velocity WHERE video_id = ? AND region = ?', [
                     $videoId,
@@ -182,6 +189,7 @@ final class VelocityRepair
                 $velocity->previousViewsPerHour,
                 $velocity->levels,
                 $hash ?? 0, // The next line describes the video anew.
+                $counted ?? 0,
             ]);
         }
 

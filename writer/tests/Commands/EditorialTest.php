@@ -1014,8 +1014,8 @@ final class EditorialTest extends TestCase
             'after' => 'enter',
             'reason' => 'law',
         ];
-        $shows = fn(): bool => $this->list() !== [] &&
-            $this->installation->value(self::LIST_OF_GB . " AND video_id = 'f'") !== null;
+        $shows = fn(string $id = 'f'): bool => $this->list() !== [] &&
+            $this->installation->value(self::LIST_OF_GB . " AND video_id = '$id'") !== null;
         $announce = function (string ...$regions): void {
             $line = [
                 'id' => 'f',
@@ -1037,6 +1037,15 @@ final class EditorialTest extends TestCase
         $announce('DE');
         $pass(100);
 
+        $this->ingest([['id' => 'g', 'region' => 'DE', 'views' => 300]]);
+        $this->knowSince('g', 100);
+        $this->ingest([
+            ['id' => 'g', 'observed_at' => NdjsonLine::ago(50 * 3600)],
+            ['id' => 'g', 'views' => 2000],
+        ]);
+        self::assertFalse($shows('g'), 'counted a moment ago, and dated back');
+        $this->knowSince('g', 100);
+        self::assertTrue($shows('g'), 'counted long ago');
         $announce('DE', 'GB');
         self::assertFalse($shows(), 'announced a moment ago');
         $pass(4);
@@ -1307,7 +1316,9 @@ final class EditorialTest extends TestCase
     private function knowSince(string $video, int $hours): void
     {
         $database = Database::openForWriting($this->installation->database);
-        $database->run('UPDATE videos SET first_seen_at = ? WHERE id = ?', [time() - 3600 * $hours, $video]);
+        $since = time() - 3600 * $hours;
+        $database->run('UPDATE videos SET first_seen_at = ? WHERE id = ?', [$since, $video]);
+        $database->run('UPDATE velocity SET first_counted_at = ? WHERE video_id = ?', [$since, $video]);
         $database->close();
     }
 
