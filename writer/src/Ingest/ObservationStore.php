@@ -518,7 +518,12 @@ final class ObservationStore
             $says = $says || $value !== null;
             $new[$name] = $value ?? (in_array($name, $unset, true) ? null : $known[$name] ?? null);
         }
-        $new['thumb_base'] ??= self::thumbs($new['pictures'])[0] ?? null;
+        $larger = static fn(int|string|null $pictures): ?string => self::thumbs($pictures)[0] ?? null;
+        // One that no line said follows the pictures: those of before may be gone.
+        $before = $larger($known['pictures'] ?? null);
+        if ($description['thumb_base'] === null && ($known['thumb_base'] ?? null) === $before) {
+            $new['thumb_base'] = $larger($new['pictures']) ?? $new['thumb_base'];
+        }
         foreach (self::NEEDED_OF_VIDEO as $name) {
             if ($new[$name] === null) {
                 throw new RejectedLine(

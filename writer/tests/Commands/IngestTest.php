@@ -153,7 +153,7 @@ final class IngestTest extends TestCase
         $result = $send(
             60,
             ['id' => 'many', ...$kept],
-            ['id' => 'bare', ...$kept, 'unset' => ['pictures']],
+            ['id' => 'bare', ...$kept, 'pictures' => [self::picture(600)]],
             [
                 'id' => 'small',
                 'regions' => ['GB'],
@@ -165,8 +165,14 @@ final class IngestTest extends TestCase
 
         self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
         self::assertSame('["https://a/640","https://a/320"]', $thumbs('many')['thumbs']);
-        self::assertSame(['base' => 'https://a/500', 'thumbs' => null, 'pictures' => null], $thumbs('bare'));
+        self::assertSame('https://a/600', $thumbs('bare')['base'], 'no line said another');
         self::assertSame('["https://a/700","https://a/700"]', $thumbs('small')['thumbs']);
+        self::assertSame('https://thumbs.example/video-1', $thumbs('small')['base']);
+
+        $result = $send(30, ['id' => 'bare', ...$kept, 'unset' => ['pictures']]);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        self::assertSame(['base' => 'https://a/600', 'thumbs' => null, 'pictures' => null], $thumbs('bare'));
     }
 
     /** @return array{url: string, width: int, height: int} */
