@@ -48,6 +48,7 @@ test("a second run serves the same database without reading the source again, un
   await first.stop("SIGTERM");
 
   const second = await start(args);
+  await second.waitForOutput("holds observations already, which the page goes on showing.");
   await second.waitForOutput("--fresh starts over");
   await second.waitForOutput("TrendVault is up.");
   expect((await getList(port)).newest_observed_at).toBe(before.newest_observed_at);

@@ -95,7 +95,7 @@ async function fill({ source, db }: Options, writer: WriterOptions): Promise<voi
   if (!(await hasVideos(writer))) {
     await fillEmpty(source, writer);
   } else if (source !== null) {
-    const held = isSeededWithDemo(db) ? "the demo" : "other observations";
+    const held = isSeededWithDemo(db) ? "the demo" : "observations already";
     console.log(`${source} is not read: ${db} holds ${held}, which the page goes on showing.`);
     console.log("--fresh starts over; --db PATH begins another database.");
   } else if (!isSeededWithDemo(db)) {
