@@ -528,7 +528,9 @@ final class ObservationStore
             if ($new[$name] === null) {
                 throw new RejectedLine(
                     RejectionReason::MissingMetadata,
-                    "$name: expected it on the first line about a video",
+                    "$name: expected it" .
+                        ($name === 'thumb_base' ? ', or pictures,' : '') .
+                        ' on the first line about a video',
                 );
             }
         }

@@ -209,6 +209,15 @@ final class ObservationStoreTest extends TestCase
     }
 
     #[Test]
+    public function a_video_whose_first_line_has_no_picture_is_rejected_with_both_ways_to_name_one(): void
+    {
+        $this->expectExceptionMessage(
+            'thumb_base: expected it, or pictures, on the first line about a video',
+        );
+        $this->add(new Observation('video-1', 'GB', self::NOON, 70, title: 'A title', channel: 'A channel'));
+    }
+
+    #[Test]
     public function a_video_without_any_description_is_rejected_and_nothing_of_it_is_stored(): void
     {
         try {
