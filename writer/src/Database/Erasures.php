@@ -12,6 +12,8 @@ final class Erasures
     private const string KEY = 'SELECT hex(key) FROM erasure_key';
     private const string MAKE_KEY = 'INSERT INTO erasure_key (key) SELECT randomblob(32) WHERE NOT EXISTS (SELECT 1 FROM erasure_key)';
     private const int MOST_REMEMBERED = 10_000;
+    /** In what is no JSON: a name, and the string behind it. */
+    private const string NAME = '/"(id|channel)"\s*+:\s*+("(?:[^"\\\\]++|\\\\.)*+")/s';
 
     /** @var array<array-key, int> with hashes as keys */
     private array $hashes;
@@ -53,14 +55,26 @@ final class Erasures
             $this->hashes !== [] && isset($this->hashes[$this->hash(RemovalKind::Channel, $name)]);
     }
 
-    /** Whether a line of NDJSON names one of them, whatever else is wrong with it. */
+    /** Whether a line of NDJSON, or a piece of one, names one of them, whatever else is wrong with it. */
     public function areIn(string $line): bool
     {
         $fields = json_decode($line, true);
-        [$id, $channel] = is_array($fields)
-            ? [$fields['id'] ?? null, $fields['channel'] ?? null]
-            : [null, null];
+        if (is_array($fields)) {
+            return $this->isEither($fields['id'] ?? null, $fields['channel'] ?? null);
+        }
+        $found = [];
+        preg_match_all(self::NAME, $line, $found, PREG_SET_ORDER);
 
+        return array_any(
+            $found,
+            fn(array $one): bool => $one[1] === 'id'
+                ? $this->isEither(json_decode($one[2]), null)
+                : $this->isEither(null, json_decode($one[2])),
+        );
+    }
+
+    private function isEither(mixed $id, mixed $channel): bool
+    {
         return (is_string($id) && $this->hasVideo($id)) ||
             (is_string($channel) && $this->hasChannel($channel));
     }

@@ -260,6 +260,7 @@ final class SourceIngestion
         $observations = [];
         foreach ($this->lines as $index => $line) {
             if (is_array($line)) {
+                $this->erased += (int) $this->store->isErased($line[0]); // It is taken out of rejected/ in the end.
                 $this->rejectPiece($source, $this->numbers[$index], $line);
                 continue;
             }

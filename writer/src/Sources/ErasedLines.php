@@ -82,12 +82,16 @@ final readonly class ErasedLines
         @unlink($target); // It may be a link.
         $to = @fopen(($isPacked ? 'compress.zlib://' : '') . $target, 'wb');
         $taken = 0;
+        [$isTaken, $isWhole] = [false, true]; // the line that the piece before was of
         foreach (new NdjsonFile($path)->lines() as $line) {
-            if (is_string($line) && $this->erasures->areIn($line)) {
-                $taken++;
+            $bytes = is_string($line) ? "$line\n" : $line[0];
+            $isRest = $isTaken && !$isWhole;
+            $isTaken = $isRest || $this->erasures->areIn($bytes);
+            $isWhole = str_ends_with($bytes, "\n");
+            if ($isTaken) {
+                $taken += $isRest ? 0 : 1;
                 continue;
             }
-            $bytes = is_string($line) ? "$line\n" : $line[0];
             if ($to === false || @fwrite($to, $bytes) !== strlen($bytes)) {
                 return null;
             }

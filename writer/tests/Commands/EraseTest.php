@@ -111,6 +111,33 @@ final class EraseTest extends PublicationTestCase
     }
 
     #[Test]
+    public function lines_that_are_cut_off_or_too_long_go_too_and_go_when_they_come_again(): void
+    {
+        $folder = dirname($this->installation->database) . '/rejected';
+        $name = json_encode(self::CHANNEL, JSON_THROW_ON_ERROR);
+        $lines = [
+            "{\"id\": \"other\", \"channel\": $name, \"title\": \"A ti",
+            "{\"channel\" :$name, \"title\": \"" . str_repeat('quix ', 600_000) . '"}',
+            '{"id": "kept", "title": "A ti',
+        ];
+        $stored = fn(): string => implode(
+            array_map(file_get_contents(...), array_filter(glob("$folder/*") ?: [], is_file(...))),
+        );
+        $this->installation->run(['ingest', '-'], implode("\n", $lines));
+        self::assertStringContainsString('quix', $stored());
+        foreach (range(1, 2) as $_) {
+            $result = $this->installation->run(['erase', '--channel', self::CHANNEL]);
+            self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+            self::assertStringNotContainsString('quix', $stored());
+            self::assertStringNotContainsString('other', $stored());
+            self::assertStringContainsString('kept', $stored());
+        }
+        $this->installation->run(['ingest', '-'], implode("\n", $lines));
+        self::assertStringNotContainsString('quix', $stored());
+        self::assertStringNotContainsString('other', $stored());
+    }
+
+    #[Test]
     public function what_links_lead_to_is_left_alone(): void
     {
         $folder = dirname($this->installation->database) . '/rejected';
