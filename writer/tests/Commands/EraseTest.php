@@ -132,9 +132,11 @@ final class EraseTest extends PublicationTestCase
             self::assertStringNotContainsString('other', $stored());
             self::assertStringContainsString('kept', $stored());
         }
-        $this->installation->run(['ingest', '-'], implode("\n", $lines));
-        self::assertStringNotContainsString('quix', $stored());
-        self::assertStringNotContainsString('other', $stored());
+        foreach ($lines as $line) {
+            $this->installation->run(['ingest', '-'], $line);
+            self::assertStringNotContainsString('quix', $stored());
+            self::assertStringNotContainsString('other', $stored());
+        }
     }
 
     #[Test]
