@@ -10,3 +10,7 @@ ALTER TABLE catalogue ADD COLUMN first_announced_at INTEGER NOT NULL DEFAULT 0;
 
 -- And when its first count there was stored, since a source may date its lines back; 0 as well.
 ALTER TABLE velocity ADD COLUMN first_counted_at INTEGER NOT NULL DEFAULT 0;
+
+-- What was counted there before has been known since then: under a review, it goes on to wait.
+UPDATE catalogue SET first_announced_at = first_observed_at FROM velocity AS counted
+WHERE counted.region = catalogue.region AND counted.video_id = catalogue.video_id;

@@ -48,10 +48,12 @@ final class BaseTest extends PublicationTestCase
 
     private const string MIGRATIONS = __DIR__ . '/../../../db/migrations';
 
-    /** Two groups of ranks of a video that is 7 hours old. */
+    /** Two groups of ranks of a video that is 7 hours old; and one that is counted where it was announced. */
     private const string SEEN = <<<'SQL'
     INSERT INTO videos (id, title, channel, thumb_base, first_seen_at) VALUES ('seen', 'T', 'C', 'https://t.example/', 1795100000);
-    INSERT INTO catalogue VALUES ('GB', 'seen', 1795171000);
+    INSERT INTO videos (id, title, channel, thumb_base, first_seen_at) VALUES ('both', 'T', 'C', 'https://t.example/', 1795100000);
+    INSERT INTO velocity VALUES ('both', 'GB', 1795170000, 1795170000, 1, 9, 0, 1795170000, NULL, 0);
+    INSERT INTO catalogue VALUES ('GB', 'seen', 1795171000), ('GB', 'both', 1795171000), ('DE', 'both', 1795171000);
     INSERT INTO looks VALUES ('GB', 'seen', 1, 100, 50, 8, 1795171200), ('GB', 'seen', 25, 10, 0, 0, 1795171100);
     SQL;
 
@@ -120,8 +122,18 @@ final class BaseTest extends PublicationTestCase
             ),
         );
         self::assertSame(
-            [['region' => 'GB', 'source' => 0, 'announced_at' => 1_795_171_000]],
-            $installation->rows('SELECT region, source, announced_at FROM catalogue'),
+            [
+                ['DE', 'both', 0, 1_795_171_000, 0],
+                ['GB', 'both', 0, 1_795_171_000, 1_795_170_000],
+                ['GB', 'seen', 0, 1_795_171_000, 0],
+            ],
+            array_map(
+                array_values(...),
+                $installation->rows(
+                    'SELECT region, video_id, source, announced_at, first_announced_at FROM catalogue ORDER BY 1, 2',
+                ),
+            ),
+            'what waits for a review, since it was counted in its time, goes on to wait',
         );
         self::assertSame(27, $installation->value('PRAGMA user_version'));
     }
