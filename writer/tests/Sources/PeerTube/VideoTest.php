@@ -131,7 +131,7 @@ final class VideoTest extends PlatformVideoTestCase
                 ['width' => 500, 'fileUrl' => "$own/n.jpg"],
                 ['width' => 400, 'height' => 225, 'fileUrl' => "$own/m.jpg"],
                 ['width' => 100, 'height' => 56, 'fileUrl' => "$own/s.jpg"],
-                ['width' => 300, 'height' => 169, 'fileUrl' => 'https://objects.example/lazy-static/o.jpg'],
+                ['width' => 300, 'height' => 169, 'fileUrl' => 'https://next.example/lazy-static/o.jpg'],
                 ['width' => 300, 'height' => 169, 'fileUrl' => "$own/o.svg"],
                 'a thumbnail',
             ]),
