@@ -75,7 +75,12 @@ final class ExplainTest extends TestCase
         $older = 'the list is older than what is known of it now';
         $full = self::videos(1, 502);
         $cases = [
-            [self::videos(1, 2), self::videos(3, 1), 'v3', $older],
+            [
+                [...self::videos(1, 2), ['region' => 'DE'] + self::videos(0, 1)[0]],
+                self::videos(0, 1), // with fewer views than the others
+                'v0',
+                $older,
+            ],
             [$full, self::videos(900, 1), 'v900', $older],
             [$full, [['views' => 2300, 'observed_at' => NdjsonLine::ago(60)] + $full[1]], 'v2', $older],
             [$full, [], 'v1', 'the last rank, 500, has'],
