@@ -1046,6 +1046,13 @@ final class EditorialTest extends TestCase
         self::assertFalse($shows('g'), 'counted a moment ago, and dated back');
         $this->knowSince('g', 100);
         self::assertTrue($shows('g'), 'counted long ago');
+        $this->ingest([['id' => 'h', 'observed_at' => NdjsonLine::ago(60 * 3600)]]);
+        $this->knowSince('h', 100);
+        self::assertFalse($shows('h'), 'not counted for two days');
+        $this->ingest([
+            ['id' => 'h', 'regions' => ['GB'], 'region' => null, 'observed_at' => null, 'views' => null],
+        ]);
+        self::assertTrue($shows('h'), 'announced a moment ago, but counted long ago');
         $announce('DE', 'GB');
         self::assertFalse($shows(), 'announced a moment ago');
         $pass(4);

@@ -102,6 +102,25 @@ final class WrongClockTest extends TestCase
     }
 
     #[Test]
+    public function what_is_new_since_a_time_of_the_future_is_new_since_the_repair(): void
+    {
+        $this->writer('cron');
+        $tomorrow = $this->clock->now + self::DAY_SECONDS;
+        $this->installation->execute("UPDATE velocity SET first_counted_at = $tomorrow");
+        $this->installation->execute(
+            "INSERT INTO catalogue (region, video_id, announced_at, first_announced_at) SELECT 'GB', id, $tomorrow, $tomorrow FROM videos",
+        );
+
+        self::assertSame(ExitCode::Ok, $this->writer('repair'));
+        self::assertLessThan(
+            $tomorrow,
+            $this->installation->value(
+                'SELECT max(first_announced_at, first_counted_at) FROM catalogue JOIN velocity USING (region, video_id) ORDER BY 1 DESC',
+            ),
+        );
+    }
+
+    #[Test]
     public function a_repair_that_cannot_keep_the_observations_of_the_future_changes_nothing(): void
     {
         $this->writer('cron');
