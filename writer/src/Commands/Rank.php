@@ -261,8 +261,10 @@ final class Hold extends WriterCommand
         $region =
             $given('region') ?? throw WriterException::usage('--region is missing. See writer hold --help.');
         $category = $given('category');
+        $joined = $context->settings->regionTable()->categories;
+        $named = static fn(?string $category): ?string => $joined[$category ?? ''] ?? $category;
         $isMeant = static fn(stdClass $review): bool => $review->region === $region &&
-            ($review->category ?? null) === $category;
+            $named($review->category ?? null) === $named($category);
         [$hours, $until, $by] = [$given('hours') ?? '', $given('until'), $given('by')];
         if ($until !== null && (Rfc3339::parse($until) ?? PHP_INT_MAX) <= $context->now()) {
             throw WriterException::usage("--until: expected a time to come; $until is over.");
@@ -309,6 +311,7 @@ final class Hold extends WriterCommand
             $entry,
             $isEnd,
             $isMeant,
+            $joined,
             $nothing,
             $of,
             $region,
@@ -320,10 +323,7 @@ final class Hold extends WriterCommand
             if (
                 !$isEnd &&
                 $category !== null &&
-                !new EditorialStore($database)->hasCategory(
-                    $category,
-                    $context->settings->regionTable()->categories,
-                )
+                !new EditorialStore($database)->hasCategory($category, $joined)
             ) {
                 $context->log->warning(
                     "No stored video is of category \"$category\": it waits when it comes.",
