@@ -60,6 +60,19 @@ test("generations leave the file with the retention, and videos with the last th
   expect(follower.query("PRAGMA quick_check")).toEqual([{ quick_check: "ok" }]);
 });
 
+test("a follower that starts from nothing takes no generation that has expired, however many are there", async () => {
+  const now = Date.now();
+  for (let minutes = 29; minutes >= 0; minutes--) {
+    const signedAt = now - minutes * 60_000;
+    await followed.publisher.publish({ signedAt, rankedAt: Math.floor(signedAt / 1000) });
+  }
+  const follower = followed.start({ GENERATION_RETENTION_HOURS: "0.2" }); // 12 minutes: more than are taken at once
+  await follower.settle();
+  const taken = followed.store.requests.filter(({ name }) => name.startsWith("generations/"));
+  expect(taken).toHaveLength(13);
+  expect(follower.generations()).toEqual(Array.from({ length: 13 }, (_, index) => 118 + index));
+});
+
 test("generations that were published in an outage are added afterwards", async () => {
   const follower = followed.start();
   await followed.publisher.publish();
