@@ -269,21 +269,14 @@ final class Hold extends WriterCommand
         if ($until !== null && (Rfc3339::parse($until) ?? PHP_INT_MAX) <= $context->now()) {
             throw WriterException::usage("--until: expected a time to come; $until is over.");
         }
-        if (
-            $until !== null &&
-            (Rfc3339::parse($given('since') ?? '') ?? 0) >= (Rfc3339::parse($until) ?? PHP_INT_MAX)
-        ) {
-            throw WriterException::usage("--until: expected a time after --since; $until is not.");
-        }
         $isUnderWay = static fn(stdClass $review): bool => $isMeant($review) &&
             (Rfc3339::parse($review->until ?? '') ?? PHP_INT_MAX) > $context->now();
+        $since = static fn(EditorialStep $step): string => $given('since') ??
+            (array_find($step->entries('reviews'), $isUnderWay)->since ?? Rfc3339::format($context->now()));
         $entry = static fn(EditorialStep $step): array => [
             'region' => $region,
             ...$category === null ? [] : ['category' => $category],
-            'since' =>
-                $given('since') ??
-                (array_find($step->entries('reviews'), $isUnderWay)->since ??
-                    Rfc3339::format($context->now())),
+            'since' => self::before($until, $since($step)),
             'hours' => ctype_digit($hours) ? (int) $hours : $hours,
             'after' => $given('after') ?? '',
             ...$until === null ? [] : ['until' => $until],
@@ -342,6 +335,14 @@ final class Hold extends WriterCommand
 
             return ExitCode::Ok;
         });
+    }
+
+    /** @throws WriterException where a review would end before it begins */
+    private static function before(?string $until, string $since): string
+    {
+        return (Rfc3339::parse($since) ?? 0) < (Rfc3339::parse($until ?? '') ?? PHP_INT_MAX)
+            ? $since
+            : throw WriterException::usage("--until: expected a time after --since ($since); $until is not.");
     }
 }
 

@@ -1125,6 +1125,9 @@ final class EditorialTest extends TestCase
         self::assertStringContainsString('--region is missing', $this->refusal('hold', '--hours', '1'));
         $wrong = $this->refusal(...$again, ...['--since', '2999-01-01T00:00:00Z']);
         self::assertStringContainsString('--until: expected a time after --since', $wrong);
+        $later = ['hold', '--region', 'GB', '--hours', '6', '--after', 'enter', '--reason', 'law'];
+        self::assertSame(ExitCode::Ok, $this->writer(...$later, ...['--since', '2999-02-01T00:00:00Z']));
+        self::assertStringContainsString('(2999-02-01T00:00:00Z)', $this->refusal(...$again));
         $wrong = $this->refusal(...$hold, ...['--until', '2020-01-01T00:00:00Z']);
         self::assertStringContainsString('--until: expected a time to come', $wrong);
         $wrong = $this->refusal(...$hold);
