@@ -25,7 +25,7 @@ final readonly class Restrictions
     SQL;
     private const string JOIN = 'UPDATE videos SET held_because = ?, available_from = ?, available_until = ?, countries = ?, live = ?, live_until = ?, made_for_kids = ? WHERE id = ?';
     /** Without an end, these last for so long after the newest line that says so. */
-    private const array LIVE_SECONDS = ['now' => 3 * 3600, 'scheduled' => 48 * 3600];
+    public const array LIVE_SECONDS = ['now' => 3 * 3600, 'scheduled' => 48 * 3600];
     /** What visitors did with a video before it was made for kids. */
     private const array FORGET = [
         'DELETE FROM impressions WHERE video_id = ?',

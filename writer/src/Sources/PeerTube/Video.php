@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources\PeerTube;
 
 use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Sources\PlatformSource;
 use TrendVault\Writer\Time\Rfc3339;
 
@@ -80,7 +81,7 @@ final readonly class Video
 
     /**
      * The fields of a line, without region and time. Null for what is not for everybody. The list has live streams only
-     * while they are on air.
+     * while they are on air: one that ended without a replay leaves a dead link, so that each line shows it for a while.
      *
      * @param array<mixed> $item for which isOf() is true
      * @param int $now UTC seconds
@@ -108,6 +109,9 @@ final readonly class Video
             'published_at' => self::publishedAt($item, $now),
             'duration_seconds' => $isLive === true ? null : self::count($item, 'duration'),
             'live' => is_bool($isLive) ? ($isLive ? 'now' : false) : null,
+            'available_until' =>
+                $isLive === true ? Rfc3339::format($now + Restrictions::LIVE_SECONDS['now']) : null,
+            'unset' => $isLive === false ? ['available_until'] : null,
             'made_for_kids' => $category === self::CATEGORIES[self::KIDS],
             'mature' => is_bool($isMature) ? $isMature : 'not said',
             'thumb_base' => self::thumbnail($item, $instance->url),

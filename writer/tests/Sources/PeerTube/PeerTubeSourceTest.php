@@ -32,6 +32,7 @@ final class PeerTubeSourceTest extends PeerTubeTestCase
                     'published_at' => '2025-11-01T11:52:46Z',
                     'duration_seconds' => 254,
                     'live' => false,
+                    'unset' => ['available_until'],
                     'made_for_kids' => false,
                     'mature' => false,
                     'thumb_base' => "http://{$this->instance->host}/lazy-static/thumbnails/9c9de5e8-0a1e-484a-b099-000000000007.jpg",

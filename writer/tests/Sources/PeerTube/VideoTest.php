@@ -10,6 +10,7 @@ use TrendVault\Writer\Sources\PeerTube\Video;
 use TrendVault\Writer\Tests\Sources\PlatformVideoTestCase;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
+use TrendVault\Writer\Time\Rfc3339;
 
 final class VideoTest extends PlatformVideoTestCase
 {
@@ -78,16 +79,22 @@ final class VideoTest extends PlatformVideoTestCase
     }
 
     #[Test]
-    public function what_is_on_air_is_live_and_has_no_duration_until_its_replay_is_there(): void
+    public function what_is_on_air_is_live_for_three_hours_and_has_no_duration_until_its_replay_is_there(): void
     {
         $instance = InstanceUrl::read('peertube:https://tube.example');
         $of = static fn(array $change): array => array_intersect_key(
             Video::fields([...self::ITEM, ...$change], $instance, FixedClock::NOON) ?? [],
-            ['live' => true, 'duration_seconds' => true],
+            ['live' => true, 'duration_seconds' => true, 'available_until' => true, 'unset' => true],
         );
 
-        self::assertSame(['live' => 'now'], $of(['isLive' => true, 'duration' => 0]));
-        self::assertEquals(['live' => false, 'duration_seconds' => 254], $of([]));
+        self::assertSame(
+            ['live' => 'now', 'available_until' => Rfc3339::format(FixedClock::NOON + 3 * 3600)],
+            $of(['isLive' => true, 'duration' => 0]),
+        );
+        self::assertEquals(
+            ['live' => false, 'duration_seconds' => 254, 'unset' => ['available_until']],
+            $of([]),
+        );
         self::assertSame(['duration_seconds' => 254], $of(['isLive' => 'yes']));
     }
 
