@@ -211,6 +211,9 @@ test(
     builder.database.run("INSERT INTO rank_traffic VALUES ('DE', 1, 500000, ?1 - 3600, ?1)", [now]); // scores far apart
     builder.database.close();
     write(["rank"]);
+    const again = new DatabaseBuilder(path);
+    again.database.run("UPDATE catalogue SET announced_at = announced_at + 60"); // by the next reading of the catalogue
+    again.database.close();
     const fresh = await openTestOrigin(path);
     let unlisted = 0;
     for (let video = 0; video < 15; video++) {

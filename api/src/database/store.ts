@@ -677,10 +677,13 @@ const rankedSql = `SELECT look_weight, t.views, t.views_per_hour, t.previous_vie
   JOIN generation_regions USING (generation, region)
   WHERE generation = ?1 AND region = ?2 AND t.video_id = ?3 AND t.category = '' LIMIT 1`;
 
-const absenceSql = (impressions: string) => `SELECT look_weight, published_at, newest_observed_at,
+const absenceSql = (
+  impressions: string,
+  firstAnnounced: string,
+) => `SELECT look_weight, published_at, newest_observed_at,
     ifnull(last.rank, 0) AS last_rank, round(last.score, 1) AS last_score,
     coalesce((SELECT first_observed_at FROM velocity WHERE video_id = ?3 AND region = ?2),
-      (SELECT min(announced_at) FROM catalogue WHERE video_id = ?3 AND region = ?2), 0) AS known_since,
+      (SELECT min(${firstAnnounced}) FROM catalogue WHERE video_id = ?3 AND region = ?2), 0) AS known_since,
     (SELECT first_seen_at FROM videos WHERE id = ?3) AS came_at,
     iif(look_weight IS NULL, NULL, ${impressions}) AS impressions
   FROM generation_regions JOIN generations ON id = generation LEFT JOIN (
@@ -694,7 +697,9 @@ const impressionsSql = "(SELECT total(impressions) FROM impressions WHERE region
 
 function readAbsence(database: Database, key: [number, string, string], window: Window): AbsenceRow | null {
   const impressions = database.query(impressionsTableSql).get() === null ? "NULL" : impressionsSql;
-  return database.query<AbsenceRow, [...typeof key, string]>(absenceSql(impressions)).get(...key, window);
+  const hasFirst = findColumn(database, "catalogue", "first_announced_at")();
+  const sql = absenceSql(impressions, hasFirst ? "first_announced_at" : "announced_at");
+  return database.query<AbsenceRow, [...typeof key, string]>(sql).get(...key, window);
 }
 
 const velocitySql = `SELECT views, last_observed_at AS counted_at, views_per_hour, rated_at, previous_views_per_hour
