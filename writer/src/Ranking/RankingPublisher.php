@@ -404,7 +404,7 @@ final class RankableVideos
             } elseif ($this->isRemoved($row)) {
                 $this->lists->skipRemoved($region, $row['video_id']);
             } elseif (Restrictions::reason($row, $region, $this->now) !== null) {
-                $this->lists->skipRestricted($region);
+                $this->noteRestricted($row, $region, $row['views_per_hour']);
             } elseif ($row['last_observed_at'] >= $this->leaveBefore[$region]) {
                 yield $row;
             }
@@ -424,14 +424,16 @@ final class RankableVideos
             as $row
         ) {
             /** @var Announced $row */
-            if ($row['video_id'] === $last || ($row['published_at'] ?? 0) > $this->latest) {
-                continue; // Several sources may name it; one that is not published yet waits.
+            if ($row['video_id'] === $last) {
+                continue; // Several sources may name it.
             }
             $last = $row['video_id'];
             if ($this->isRemoved($row)) {
                 $this->lists->skipRemoved($region, $row['video_id']);
+            } elseif (($row['published_at'] ?? 0) > $this->latest) {
+                $this->ruling($row, $region); // It is not published yet.
             } elseif (Restrictions::reason($row, $region, $this->now) !== null) {
-                $this->lists->skipRestricted($region);
+                $this->noteRestricted($row, $region);
             } else {
                 yield $row;
             }
@@ -459,6 +461,18 @@ final class RankableVideos
         }
 
         return $ruling;
+    }
+
+    /**
+     * Editors see what waits for them, too: else it would enter unseen when its source takes the restriction back.
+     *
+     * @param Counted|Announced $row
+     */
+    private function noteRestricted(array $row, string $region, float $viewsPerHour = 0.0): void
+    {
+        if ($this->ruling($row, $region, $viewsPerHour)?->factor !== 0.0) {
+            $this->lists->skipRestricted($region);
+        }
     }
 
     /** @param Video $row */

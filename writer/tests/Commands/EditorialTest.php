@@ -1053,6 +1053,20 @@ final class EditorialTest extends TestCase
             ['id' => 'h', 'regions' => ['GB'], 'region' => null, 'observed_at' => null, 'views' => null],
         ]);
         self::assertTrue($shows('h'), 'announced a moment ago, but counted long ago');
+        $unseen = [
+            'mature' => ['mature' => true],
+            'embargo' => ['available_from' => $age(-9)],
+            'premiere' => ['published_at' => $age(-9)],
+        ];
+        foreach ($unseen as $id => $fields) {
+            $line = ['region' => null, 'observed_at' => null, 'views' => null, ...$fields];
+            $this->ingest([['id' => $id, 'regions' => ['GB'], ...$line]]);
+            self::assertFalse($shows($id), $id);
+            self::assertStringContainsString(
+                "waits    video $id in GB",
+                $this->installation->run(['editorial'])->output,
+            );
+        }
         $announce('DE', 'GB');
         self::assertFalse($shows(), 'announced a moment ago');
         $pass(4);
