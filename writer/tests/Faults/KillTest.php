@@ -9,6 +9,7 @@ use PHPUnit\Framework\TestCase;
 use Random\Randomizer;
 use Throwable;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
@@ -26,7 +27,10 @@ final class KillTest extends TestCase
 
     private const array TABLES = [
         'SELECT observed_at, video_id, views, previous_observed_at FROM observations ORDER BY observed_at, region, video_id',
-        'SELECT * FROM velocity ORDER BY video_id, region',
+        // Not when they came.
+        'SELECT region, video_id, description_hash, ' .
+        Velocity::COLUMNS .
+        ' FROM velocity AS y ORDER BY video_id, region',
         'SELECT id, title, channel FROM videos ORDER BY id',
     ];
     private const string INCOMPLETE_LISTS = 'SELECT generation FROM trending GROUP BY generation, region, window, category HAVING count(*) <> max(rank)';
