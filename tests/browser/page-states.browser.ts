@@ -106,11 +106,15 @@ describe("the page, when something changes or fails,", () => {
 
   /** Holds the page's script until a visitor has done something. */
   const beforeScript = (act: (page: Page) => Promise<unknown>) => (page: Page) =>
-    page.route("**/assets/page-*.js", async (route) => {
-      await page.locator("#foot").waitFor();
-      await act(page);
-      await route.continue();
-    });
+    page.route(
+      "**/assets/page-*.js",
+      async (route) => {
+        await page.locator("#foot").waitFor();
+        await act(page);
+        await route.continue();
+      },
+      { times: 1 }, // the page asks for its script again, to keep it
+    );
 
   for (const [how, choose] of [
     ["in the picker", (page) => page.locator("select").selectOption("SE")],
