@@ -269,8 +269,7 @@ function findHidden(database: Database): IsHidden {
   const canBeForKids = findColumn(database, "videos", "made_for_kids");
   const hasTitles = findColumn(database, "trending", "title_in_region");
   const hasDetails = findColumn(database, "details", "tags");
-  const hasPictures = findColumn(database, "details", "pictures");
-  const hasThumbs = findColumn(database, "videos", "thumbs");
+  const hasPictures = findColumn(database, "videos", "thumbs"); // and details.pictures, of one migration
   return {
     placed: {
       isOver: (at) => (canPlace() ? `ifnull(trending.placed_until <= ${at}, 0)` : `${at} < 0`),
@@ -288,7 +287,7 @@ function findHidden(database: Database): IsHidden {
     },
     isForKids: () => (canBeForKids() ? "videos.made_for_kids" : "NULL"),
     details: () => (hasDetails() ? detailsSql(hasPictures() ? ", 'pictures', json(pictures)" : "") : "NULL"),
-    thumbs: () => (hasThumbs() ? "ifnull(videos.thumbs, thumb_base)" : "thumb_base"),
+    thumbs: () => (hasPictures() ? "ifnull(videos.thumbs, thumb_base)" : "thumb_base"),
     titleInRegion: () => (hasTitles() ? "title_in_region" : "NULL"),
   };
 }
