@@ -24,7 +24,7 @@ CREATE TABLE videos (
   thumb_base TEXT NOT NULL CHECK (length(thumb_base) <= 500 AND thumb_base GLOB 'http*://?*'),
   first_seen_at INTEGER NOT NULL,
   url TEXT CHECK (length(url) <= 2000 AND url GLOB 'https://?*') -- the video's own page, as a line of the catalogue says it
-, described_by INTEGER, available_from INTEGER, available_until INTEGER, held_because TEXT, countries TEXT CHECK (json_valid(countries)), live TEXT CHECK (live IN ('scheduled', 'now', 'recorded')), live_until INTEGER, made_for_kids INTEGER CHECK (made_for_kids = 1), thumbs TEXT CHECK (json_valid(thumbs))) STRICT, WITHOUT ROWID;
+, described_by INTEGER, available_from INTEGER, available_until INTEGER, held_because TEXT, countries TEXT CHECK (json_valid(countries)), live TEXT CHECK (live IN ('scheduled', 'now', 'recorded')), live_until INTEGER, made_for_kids INTEGER CHECK (made_for_kids = 1), thumbs TEXT CHECK (json_valid(thumbs)), category_since INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 
 CREATE TABLE observations (
   observed_at INTEGER NOT NULL,

@@ -1,5 +1,5 @@
 /** The schema that the origin was written for, and that of the files that a follower takes. A test compares it with db/migrations. */
-export const supportedSchemaVersion = 46;
+export const supportedSchemaVersion = 47;
 /** The oldest schema that the origin serves from, so that it can be upgraded before the writer (docs/decisions/0013). */
 export const oldestReadableVersion = 27;
 

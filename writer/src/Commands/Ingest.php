@@ -201,6 +201,7 @@ final readonly class IngestStep
                 $now,
                 array_map($this->identity(...), $this->context->settings->sources),
                 $this->allowLeaving,
+                $regions->categories,
             ),
             $this->context->settings->rejectedFolder(),
         );

@@ -225,10 +225,10 @@ final class Rule extends WriterCommand
 final class Hold extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
-    From the next generation on, what is first counted or announced there from now on is in no list of the region for
-    --hours, unless `writer allow` lets it in or it is pinned. Again, for the same region and category, it
-    replaces the review, and what waits goes on to wait; --end takes it out. --dry-run changes nothing, and
-    prints what would change in the lists of now.
+    From the next generation on, what is first counted or announced there from now on, or gets the category, is in no
+    list of the region for --hours, unless `writer allow` lets it in or it is pinned. Again, for the same region and
+    category, it replaces the review, and what waits goes on to wait; --end takes it out. --dry-run changes nothing,
+    and prints what would change in the lists of now.
     TEXT;
 
     #[Override]

@@ -119,13 +119,15 @@ final class Rules
             ($this->named['tag'] === [] ? '' : ', (SELECT tags FROM details WHERE video_id = v.id) AS tags') .
             ($this->named['source'] === [] ? '' : ', v.described_by') .
             // A source may date its lines back.
-            ($this->reviews === [] ? '' : ", max(v.first_seen_at, $knownSince) AS known_since");
+            ($this->reviews === []
+                ? ''
+                : ", max(v.first_seen_at, $knownSince) AS known_since, v.category_since");
     }
 
     /**
      * The strictest of what is about a video.
      *
-     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int, ...} $video
+     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int, category_since?: int, ...} $video
      * @param int $knownSince UTC seconds: when a count or a catalogue first named it in the region
      * @param int $now UTC seconds
      */
@@ -332,22 +334,26 @@ final class Rules
         return $found;
     }
 
-    /** @param array{video_id: string, channel: string, category: ?string, ...} $video */
+    /** @param array{video_id: string, channel: string, category: ?string, category_since?: int, ...} $video */
     private function waiting(array $video, string $region, int $knownSince, int $now): ?Ruling
     {
         [$waitsUntil, $staysOutUntil] = [0, 0];
         // Until its next line, a video may have a name that was joined since.
         $category = $this->categories[$video['category'] ?? ''] ?? $video['category'];
-        foreach ([$region, "$region#$category"] as $of) {
+        $cameAt = [
+            $region => $knownSince,
+            "$region#$category" => max($knownSince, $video['category_since'] ?? 0),
+        ];
+        foreach ($cameAt as $of => $since) {
             foreach ($this->reviews[$of] ?? [] as $until => $reviews) {
-                $longest = array_find($reviews, static fn(array $one): bool => $one['since'] < $knownSince);
+                $longest = array_find($reviews, static fn(array $one): bool => $one['since'] < $since);
                 if ($longest === null) {
                     continue;
                 }
-                $end = $knownSince + 3600 * $longest['enter'];
+                $end = $since + 3600 * $longest['enter'];
                 $waitsUntil = max($waitsUntil, $longest['enter'] > 0 && $end > $now ? min($end, $until) : 0);
                 if ($longest['stayOut'] > 0) {
-                    $waitsUntil = max($waitsUntil, min($knownSince + 3600 * $longest['stayOut'], $until));
+                    $waitsUntil = max($waitsUntil, min($since + 3600 * $longest['stayOut'], $until));
                     $staysOutUntil = max($staysOutUntil, $until);
                 }
             }

@@ -65,6 +65,7 @@ final class ObservationStore
       pictures = excluded.pictures
     SQL;
     private const string DELETE_DETAILS = 'DELETE FROM details WHERE video_id = ?';
+    private const string SAVE_CATEGORY_SINCE = 'UPDATE videos SET category_since = ? WHERE id = ?';
     private const string SAVE_THUMBS = 'UPDATE videos SET thumbs = ? WHERE id = ?';
     /** Of the two pictures in lists the narrowest that are at least so wide. */
     private const array THUMB_WIDTHS = [640, 320];
@@ -151,12 +152,14 @@ final class ObservationStore
      * @param int $now UTC seconds, stored as first_seen_at of a new video
      * @param list<string> $order names of sources: of two that describe a video, the first one counts
      * @param bool $allowLeaving how much of a catalogue may leave at once: true for all
+     * @param array<string> $categories what sources call a category otherwise: its name, by that
      */
     public function __construct(
         private readonly Database $database,
         private readonly int $now,
         private readonly array $order = [],
         private readonly bool $allowLeaving = false,
+        private readonly array $categories = [],
     ) {
         $this->addObservation = $database->prepare(self::ADD_OBSERVATION);
         $this->erasures = $database->value(self::ANY_ERASED) === null ? null : new Erasures($database);
@@ -554,6 +557,9 @@ final class ObservationStore
         $columns = array_diff_key($new, ObservationParser::DETAILS);
         if ($known === null || $columns !== array_diff_key($known, ObservationParser::DETAILS)) {
             $this->database->run(self::SAVE_VIDEO, [...array_values($columns), $id, $this->now]);
+            if ($known !== null && $this->category($known) !== $this->category($new)) {
+                $this->database->run(self::SAVE_CATEGORY_SINCE, [$this->now, $id]);
+            }
         }
         $details = array_intersect_key($new, ObservationParser::DETAILS);
         if (
@@ -571,6 +577,16 @@ final class ObservationStore
             $text = $thumbs === null ? null : json_encode($thumbs, ObservationParser::AS_READ);
             $this->database->run(self::SAVE_THUMBS, [$text, $id]);
         }
+    }
+
+    /**
+     * What a stored category is called now: it may have been joined with others since.
+     *
+     * @param array<string, int|string|null> $video
+     */
+    private function category(array $video): int|string|null
+    {
+        return $this->categories[$video['category'] ?? ''] ?? $video['category'];
     }
 
     /** @return ?list<string> the addresses of the two that lists show, the larger one first; null without pictures */

@@ -451,7 +451,7 @@ final class RankableVideos
     /**
      * What editors decided of a video, which is noted.
      *
-     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int, known_since?: int, ...} $row
+     * @param array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int, known_since?: int, category_since?: int, ...} $row
      */
     private function ruling(array $row, string $region, float $viewsPerHour = 0.0): ?Ruling
     {

@@ -24,10 +24,16 @@ use TrendVault\Writer\Editorial\EditorialFile;
 use TrendVault\Writer\Editorial\EditorialStore;
 use TrendVault\Writer\Editorial\Rules;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Ingest\ObservationStore;
+use TrendVault\Writer\Observations\Announcement;
+use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Tests\Support\Draws;
+use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\MigratedDatabase;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 use TrendVault\Writer\Tests\Support\ProcessResult;
+use TrendVault\Writer\Tests\Support\StoredObservations;
 use TrendVault\Writer\Time\Rfc3339;
 
 final class EditorialTest extends TestCase
@@ -1193,6 +1199,139 @@ final class EditorialTest extends TestCase
                 $this->writer('hold', '--region', 'GB', '--category', $byAnother, '--end'),
                 $category,
             );
+        }
+    }
+
+    #[Test]
+    public function a_review_holds_what_came_into_its_list_after_it_began_whatever_was_announced_counted_or_renamed(): void
+    {
+        $random = Draws::randomizer();
+        $pick = static fn(array $values): mixed => $values[$random->getInt(0, count($values) - 1)];
+        $pause = static fn(): int => 900 * $random->getInt(1, 4);
+        for ($draw = Draws::count(usual: 40, long: 2_000); $draw > 0; $draw--) {
+            $database = MigratedDatabase::inMemory();
+            [$now, $joined, $reviews, $allowed, $videos, $story] = [FixedClock::NOON, [], [], [], [], []];
+            for ($step = 0; $step < 24; $step++) {
+                $now += $pause();
+                $id = $pick(['a', 'b', 'c']);
+                $name = $pick(['News', 'Music', 'Musik', null]);
+                $category = $joined[$name ?? ''] ?? $name;
+                $regions = $pick([['GB'], ['DE'], ['DE', 'GB']]);
+                $act = $pick([
+                    ...['announce', 'announce', 'count', 'count'],
+                    ...['count', 'review', 'end', 'allow', 'join'],
+                ]);
+                $story[] = [Rfc3339::format($now), $act, $id, $name, $regions];
+                $store = new ObservationStore($database, $now, categories: $joined);
+                $store->begin(ObservationStore::BY_HAND);
+                $store->hear();
+                $line = StoredObservations::observation(
+                    $id,
+                    $regions[0],
+                    $now,
+                    $step,
+                    category: $category,
+                    title: "$step",
+                );
+                $before = $videos[$id]['category'] ?? null;
+                if ($act === 'announce') {
+                    $announcement = new Announcement(
+                        $id,
+                        $regions,
+                        $line->description(),
+                        $name === null ? ['category'] : [],
+                    );
+                    $store->prepareToAnnounce([$announcement]);
+                    $store->announce($announcement);
+                    $isIn = in_array('GB', $regions, true);
+                    $videos[$id]['announced'] = $isIn ? $videos[$id]['announced'] ?? $now : null;
+                } elseif ($act === 'count') {
+                    $category ??= $before; // What a line does not say stays.
+                    $store->prepareFor([$line]);
+                    $store->add($line);
+                    $videos[$id]['counted'] ??= $regions[0] === 'GB' ? $now : null;
+                } elseif ($act === 'review') {
+                    $end = $pick([[], ['until' => Rfc3339::format($now + 4 * $pause())]]);
+                    $reviews[] = [
+                        ...[
+                            'region' => $pick(['GB', 'GB', 'DE']),
+                            'category' => $pick([null, 'News', 'Music', 'Musik']),
+                        ],
+                        ...[
+                            'since' => Rfc3339::format($now),
+                            'hours' => $random->getInt(1, 9),
+                            'reason' => 'law',
+                        ],
+                        ...['after' => $pick(['enter', 'stay-out']), ...$end],
+                    ];
+                } elseif ($act === 'end' && $reviews !== []) {
+                    array_splice($reviews, $random->getInt(0, count($reviews) - 1), 1);
+                } elseif ($act === 'allow') {
+                    $allowed = $pick([[], [$id => ['video' => $id, 'by' => 'Ana']]]);
+                } elseif ($act === 'join') {
+                    $joined = ['Musik' => 'Music'];
+                }
+                if ($act === 'announce' || $act === 'count') {
+                    $isSame = ($joined[$before ?? ''] ?? $before) === ($joined[$category ?? ''] ?? $category);
+                    $videos[$id]['since'] = $isSame ? $videos[$id]['since'] ?? 0 : $now;
+                    $videos[$id]['category'] = $category;
+                }
+                $now += $pause();
+                $isHeld = static function (array $video, string $id) use (
+                    $reviews,
+                    $allowed,
+                    $joined,
+                    $now,
+                ): bool {
+                    $known = min(array_filter([$video['announced'] ?? null, $video['counted'] ?? null]));
+                    $is = static fn(?string $name): string => $joined[$name ?? ''] ?? ($name ?? '');
+
+                    return !isset($allowed[$id]) &&
+                        array_any($reviews, static function (array $one) use (
+                            $video,
+                            $known,
+                            $is,
+                            $now,
+                        ): bool {
+                            $since = $one['category'] === null ? $known : max($known, $video['since']);
+
+                            return $one['region'] === 'GB' &&
+                                ($one['category'] === null ||
+                                    $is($one['category']) === $is($video['category'])) &&
+                                $since > Rfc3339::parse($one['since']) &&
+                                $now < (Rfc3339::parse($one['until'] ?? '') ?? PHP_INT_MAX) &&
+                                ($one['after'] === 'stay-out' || $now < $since + 3600 * $one['hours']);
+                        });
+                };
+                $inRegion = array_filter(
+                    $videos,
+                    static fn(array $one): bool => isset($one['announced']) || isset($one['counted']),
+                );
+                $expected = array_keys(
+                    array_filter(
+                        $inRegion,
+                        static fn(array $one, string $id): bool => !$isHeld($one, $id),
+                        ARRAY_FILTER_USE_BOTH,
+                    ),
+                );
+                $file = [
+                    'reviews' => array_map(array_filter(...), $reviews),
+                    'allowed' => array_values($allowed),
+                ];
+                $rules = Editorial::read(json_encode($file, JSON_THROW_ON_ERROR), null, 0)->rulesAt(
+                    $now,
+                    [],
+                    $joined,
+                );
+                $listed = new RankingPublisher($database, rules: $rules)->preview($now)['GB week'] ?? [];
+                sort($listed);
+                sort($expected);
+                self::assertSame(
+                    $expected,
+                    $listed,
+                    Draws::hint() . json_encode([$reviews, $allowed, $videos, $story]),
+                );
+            }
         }
     }
 

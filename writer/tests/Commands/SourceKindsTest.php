@@ -4,9 +4,12 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Commands;
 
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Commands\SourceKinds;
+use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Tests\Support\Installation;
 
 final class SourceKindsTest extends TestCase
 {
@@ -29,5 +32,32 @@ final class SourceKindsTest extends TestCase
         foreach ($labels as $source => $label) {
             self::assertSame($label, SourceKinds::label($source));
         }
+    }
+
+    #[Test]
+    #[DataProvider('names')]
+    public function a_name_that_is_no_source_is_refused_with_what_is_there(
+        string $name,
+        string $message,
+    ): void {
+        $installation = Installation::migrated();
+        $folder = $installation->folder->path;
+        posix_mkfifo("$folder/pipe", 0o600);
+        symlink('nothing', "$folder/dangling");
+        $result = $installation->run(['ingest', str_replace('FOLDER', $folder, $name)]);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertStringContainsString($message, $result->message('source_failed'));
+    }
+
+    /** @return array<string, array{string, string}> */
+    public static function names(): array
+    {
+        return [
+            'a device' => ['/dev/zero', 'it is a folder, a pipe or a device'],
+            'a pipe' => ['FOLDER/pipe', 'it is a folder, a pipe or a device'],
+            'a link to nothing' => ['FOLDER/dangling', 'the link leads to nothing'],
+            'nothing' => ['FOLDER/nothing', 'Expected demo, spool:FOLDER, http:URL'],
+        ];
     }
 }
