@@ -32,6 +32,14 @@ test("only an origin whose clock is wrong by more than a minute may refuse anybo
   expect([refusing("edge").size, refusing("writer").size]).toEqual([0, 0]);
 });
 
+test("generations are ahead where the writer's clock is by more than a minute, or the origin's behind by as much", () => {
+  const ahead = (part: Part) =>
+    new Set(drawSteps(400, { part }).flatMap(({ seconds, isAhead }) => (isAhead ? [seconds] : [])));
+  expect(ahead("writer")).toEqual(new Set([90, 300]));
+  expect(ahead("origin")).toEqual(new Set([-90, -300]));
+  expect(ahead("edge").size).toBe(0);
+});
+
 test("a step is described by its sign, its size and how long it lasts", () => {
   for (const { seconds, heldSeconds, description } of drawSteps(100))
     expect(description).toBe(`${seconds > 0 ? "+" : "−"}${Math.abs(seconds)} s for ${heldSeconds} s`);

@@ -103,7 +103,8 @@ const [leastHeld, mostHeld] = [8, 24];
 
 /**
  * By how many seconds the clock of a part is set wrong, and how long until it is right again. `mayRefuse`: whether an
- * origin may refuse those whose clocks are right, and be refused by them (contract/lists.ts).
+ * origin may refuse those whose clocks are right, and be refused by them (contract/lists.ts). `isAhead`: whether the
+ * writer's generations are of the future to the origin, so that `/readyz` says that clocks differ (docs/operations/run.md).
  */
 export function drawClockStep(part: Part, random: Random) {
   const direction = random.pick([-1, 1]);
@@ -113,6 +114,9 @@ export function drawClockStep(part: Part, random: Random) {
     seconds: direction * size,
     heldSeconds,
     mayRefuse: part === "origin" && size > clockSkewSeconds,
+    isAhead:
+      size > clockSkewSeconds &&
+      ((part === "writer" && direction > 0) || (part === "origin" && direction < 0)),
     description: `${direction > 0 ? "+" : "−"}${size} s for ${heldSeconds} s`,
   };
 }

@@ -208,13 +208,14 @@ function actionsOf({ system, outages, random }: Context): Actions {
       clocks?.[part].moveBy(step.seconds);
       await Bun.sleep(noticeMs);
       await writer.runOnce();
-      await system.untilHealthy();
+      await system.untilHealthy({ clocksDiffer: step.isAhead });
       await Bun.sleep(step.heldSeconds * 1000);
     } finally {
       clocks?.[part].moveBy(0);
       await Bun.sleep(noticeMs);
       end?.(performance.now());
     }
+    if (part === "writer" && step.isAhead) await writer.repair(); // as operators do (docs/operations/run.md)
     await writer.runOnce();
   };
   return {
