@@ -114,9 +114,7 @@ export function drawClockStep(part: Part, random: Random) {
     seconds: direction * size,
     heldSeconds,
     mayRefuse: part === "origin" && size > clockSkewSeconds,
-    isAhead:
-      size > clockSkewSeconds &&
-      ((part === "writer" && direction > 0) || (part === "origin" && direction < 0)),
+    isAhead: size > clockSkewSeconds && part === (direction > 0 ? "writer" : "origin"),
     description: `${direction > 0 ? "+" : "−"}${size} s for ${heldSeconds} s`,
   };
 }

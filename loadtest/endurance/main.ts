@@ -81,15 +81,8 @@ function writeResult(result: Result): string {
   const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length };
   const requests = sumOf(result.minutes.map(({ requests }) => requests));
   const { samples, minutes, events, ...summary } = result;
-  const ordered = {
-    measured_at: new Date().toISOString(),
-    machine,
-    requests,
-    ...summary,
-    events,
-    minutes,
-    samples,
-  };
+  const head = { measured_at: new Date().toISOString(), machine, requests };
+  const ordered = { ...head, ...summary, events, minutes, samples };
   writeFileSync(path, `${JSON.stringify(ordered, rounded, 1)}\n`);
   return path;
 }

@@ -29,7 +29,7 @@ export type Options = {
  */
 export async function run(options: Options, report: (line: string) => void) {
   const before = loadavg()[0] ?? 0;
-  const system = await startSystem(options);
+  const system = await startSystem(options.writerSeconds, options.movesClocks);
   for (const signal of ["SIGINT", "SIGTERM"])
     process.once(signal, () => void system.stop().then(() => process.exit(interruptedCode)));
   try {
