@@ -58,7 +58,7 @@ final readonly class Editorial
 
     /**
      * @param string $text JSON
-     * @param ?list<string> $regions that pins may have; null for any
+     * @param ?list<string> $regions that pins may have; null for any, of a file that was taken before
      * @param int $now UTC seconds: pins that are over are in nobody's way
      * @throws WriterException with a line for each mistake: where it is, and what was expected
      */
@@ -468,6 +468,14 @@ final readonly class Editorial
                 if ($regions !== null && $region !== null && !in_array($region, $regions, true)) {
                     $faults[] = "{$list}[$index].region: expected one of " . implode(', ', $regions);
                 }
+            }
+        }
+        foreach (
+            $regions === null ? [] : $this->reviews
+            as $index => ['since' => $since, 'until' => $until]
+        ) {
+            if ($until !== null && $until <= $since) {
+                $faults[] = "reviews[$index].until: expected a time after \"since\"";
             }
         }
         foreach ($this->pins as $index => $pin) {

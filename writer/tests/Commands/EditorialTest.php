@@ -494,6 +494,11 @@ final class EditorialTest extends TestCase
         ];
         yield ["{\"pins\": [{$pin('"region": "XX", "rank": 1')}]}", 'pins[0].region: expected one of '];
         yield [
+            '{"reviews": [{"region": "GB", "since": "2026-11-20T10:00:00Z", "until": "2026-11-20T10:00:00Z", ' .
+            '"hours": 1, "after": "enter", "reason": "r"}]}',
+            'reviews[0].until: expected a time after "since"',
+        ];
+        yield [
             '{"removals": [{}' . str_repeat(', {}', 1_000_000) . ']}',
             'removals: expected a list of at most 10000 objects',
         ];
