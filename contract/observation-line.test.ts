@@ -236,7 +236,18 @@ function drawDay(): string {
 
 function drawAddress(): string {
   const scheme = random.pick(["https://", "https://", "https://", "http://", "HTTPS://", "//", "ftp://"]);
-  const host = random.pick(["a", "a", "videos.example", "[::1]:80", "user@host", "ü.example", "", "a b"]);
+  const host = random.pick([
+    "a",
+    "a",
+    "videos.example",
+    "[::1]:80",
+    "user@host",
+    "ü.example",
+    "",
+    "a b",
+    `a:${random.below(70_000)}`,
+    "a:",
+  ]);
   const characterIn = `/a${random.pick(characters)}`;
   const rest = random.pick([
     "",

@@ -70,10 +70,14 @@ final readonly class ObservationParser
     public const string FORBIDDEN = '/[\x00-\x1f\x7f-\x{9f}\x{2028}-\x{202e}\x{2066}-\x{2069}]/u';
     /** Text that begins with one of `!` to `~` needs no such pattern. Any character but spaces, and those that are drawn as nothing (some letters and the empty braille pattern, too). */
     private const string VISIBLE = '/[^\p{Z}\p{C}\p{M}\x{115f}\x{1160}\x{2800}\x{3164}\x{ffa0}]/u';
+    private const string HOST = '(?:\[[0-9A-Fa-f:.]+\]|[^\x00-\x20"<>\\\\^`{|}\x7f/?#@:[\]]+)';
+    private const string PORT = '(?::(?:0*(?:[0-5]?\d{1,4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5]))?)?';
     /** Without a user, a query or a fragment, because `/hq.webp` is added to it. */
-    private const string THUMB_BASE = '~^https?://[^\x00-\x20"<>\\\\^`{|}\x7f/?#@]+(?:/[^\x00-\x20"<>\\\\^`{|}\x7f?#]*)?$~D';
+    private const string THUMB_BASE =
+        '~^https?://' . self::HOST . self::PORT . '(?:/[^\x00-\x20"<>\\\\^`{|}\x7f?#]*)?$~D';
     /** Of a page: with a path, a query and a fragment, without a user. */
-    private const string URL = '~^https://[^\x00-\x20"<>\\\\^`{|}\x7f/?#@]+(?:[/?#][^\x00-\x20"<>\\\\^`{|}\x7f]*)?$~D';
+    private const string URL =
+        '~^https://' . self::HOST . self::PORT . '(?:[/?#][^\x00-\x20"<>\\\\^`{|}\x7f]*)?$~D';
 
     /**
      * @param array<string, bool> $regions the known regions; true for those of this writer

@@ -133,7 +133,10 @@ final class ObservationParserTest extends TestCase
         ) {
             yield "the title $title" => [['title' => $title]];
         }
-        foreach (['https://a', 'https://a/', 'http://[::1]:80/ü/%20', 'https://a/b@c:d;e=f'] as $base) {
+        foreach (
+            ['https://a', 'https://a/', 'http://[::1]:80/ü/%20', 'https://a/b@c:d;e=f', 'https://a:065535/']
+            as $base
+        ) {
             yield "the thumb base $base" => [['thumb_base' => $base]];
         }
         foreach (
