@@ -29,7 +29,7 @@ const time = z.iso.datetime().meta({ description: "RFC 3339, UTC, whole seconds"
 const thumbs = z.tuple([z.url(), z.url()]).meta({
   id: "Thumbs",
   description:
-    "The same picture in two sizes, the larger one first; twice the same address where there is one size",
+    "The same picture in two sizes, the larger one first; twice the same address where there is one size, which is `data:` where the video has none any more",
 });
 const pixels = z.int().min(1).max(10_000);
 const generation = z

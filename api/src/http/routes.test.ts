@@ -249,6 +249,9 @@ describe("shapes of a page", () => {
       expect(thumbsOf((await ask(`/api/trending?region=DE${fields}`)).items)).toEqual(thumbs);
     expect(thumbsOf([await ask("/api/videos/video1"), await ask("/api/videos/video2")])).toEqual(thumbs);
     expect((await ask("/feeds/DE.json")).items[0].image).toBe("https://img.example/640");
+    builder.database.run("UPDATE videos SET thumbs = ? WHERE id = 'video1'", ['["data:,","data:,"]']);
+    const feed = await (await open())("/feeds/DE.json");
+    expect(feed.items.map((item: { image?: string }) => item.image)).toEqual([undefined, thumbs[1]?.[0]]);
   });
 
   test("whatever shows a list shows the titles of its region, and says their language", async () => {

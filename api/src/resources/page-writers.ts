@@ -152,7 +152,7 @@ function jsonFeed(list: TrendingPage, feed: Feed) {
       ...(item.url !== null && { url: item.url }),
       title,
       content_text: summary,
-      image: item.thumbs[0],
+      ...(/^http/.test(item.thumbs[0]) && { image: item.thumbs[0] }),
       ...(item.published_at !== null && { date_published: item.published_at }),
       authors: [{ name: item.channel }],
       ...(item.category !== null && { tags: [item.category] }),

@@ -67,6 +67,9 @@ final class ObservationStore
     private const string DELETE_DETAILS = 'DELETE FROM details WHERE video_id = ?';
     private const string SAVE_CATEGORY_SINCE = 'UPDATE videos SET category_since = ? WHERE id = ?';
     private const string SAVE_THUMBS = 'UPDATE videos SET thumbs = ? WHERE id = ?';
+    /** The `thumb_base` of a video that has lost its pictures, and what lists show then: an empty one, of no host. */
+    private const string NO_THUMB_BASE = 'https://none.invalid';
+    private const string NO_PICTURE = "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'/%3E";
     /** Of the two pictures in lists the narrowest that are at least so wide. */
     private const array THUMB_WIDTHS = [640, 320];
     /** So that the next line about it is compared, also where it repeats what its source said before. */
@@ -521,11 +524,11 @@ final class ObservationStore
             $says = $says || $value !== null;
             $new[$name] = $value ?? (in_array($name, $unset, true) ? null : $known[$name] ?? null);
         }
-        $larger = static fn(int|string|null $pictures): ?string => self::thumbs($pictures)[0] ?? null;
+        $larger = static fn(int|string|null $pictures): ?string => self::ofPictures($pictures)[0] ?? null;
         // One that no line said follows the pictures: those of before may be gone.
-        $before = $larger($known['pictures'] ?? null);
-        if ($description['thumb_base'] === null && ($known['thumb_base'] ?? null) === $before) {
-            $new['thumb_base'] = $larger($new['pictures']) ?? $new['thumb_base'];
+        $unsaid = [$larger($known['pictures'] ?? null), self::NO_THUMB_BASE];
+        if ($description['thumb_base'] === null && in_array($known['thumb_base'] ?? null, $unsaid, true)) {
+            $new['thumb_base'] = $larger($new['pictures']) ?? ($known === null ? null : self::NO_THUMB_BASE);
         }
         foreach (self::NEEDED_OF_VIDEO as $name) {
             if ($new[$name] === null) {
@@ -561,6 +564,11 @@ final class ObservationStore
                 $this->database->run(self::SAVE_CATEGORY_SINCE, [$this->now, $id]);
             }
         }
+        $thumbs = self::thumbs($new);
+        if ($thumbs !== ($known === null ? null : self::thumbs($known))) {
+            $text = $thumbs === null ? null : json_encode($thumbs, ObservationParser::AS_READ);
+            $this->database->run(self::SAVE_THUMBS, [$text, $id]);
+        }
         $details = array_intersect_key($new, ObservationParser::DETAILS);
         if (
             $details === array_intersect_key($known ?? ObservationParser::DETAILS, ObservationParser::DETAILS)
@@ -571,11 +579,6 @@ final class ObservationStore
             $this->database->run(self::DELETE_DETAILS, [$id]);
         } else {
             $this->database->run(self::SAVE_DETAILS, [$id, ...array_values($details)]);
-        }
-        if ($details['pictures'] !== ($known['pictures'] ?? null)) {
-            $thumbs = self::thumbs($details['pictures']);
-            $text = $thumbs === null ? null : json_encode($thumbs, ObservationParser::AS_READ);
-            $this->database->run(self::SAVE_THUMBS, [$text, $id]);
         }
     }
 
@@ -589,8 +592,19 @@ final class ObservationStore
         return $this->categories[$video['category'] ?? ''] ?? $video['category'];
     }
 
-    /** @return ?list<string> the addresses of the two that lists show, the larger one first; null without pictures */
-    private static function thumbs(int|string|null $pictures): ?array
+    /**
+     * @param array<string, int|string|null> $video
+     * @return ?list<string> the addresses of the two that lists show, the larger one first; null where they follow from `thumb_base`
+     */
+    private static function thumbs(array $video): ?array
+    {
+        $none = $video['thumb_base'] === self::NO_THUMB_BASE ? [self::NO_PICTURE, self::NO_PICTURE] : null;
+
+        return self::ofPictures($video['pictures']) ?? $none;
+    }
+
+    /** @return ?list<string> as thumbs(); null without pictures */
+    private static function ofPictures(int|string|null $pictures): ?array
     {
         if ($pictures === null) {
             return null;

@@ -169,10 +169,29 @@ final class IngestTest extends TestCase
         self::assertSame('["https://a/700","https://a/700"]', $thumbs('small')['thumbs']);
         self::assertSame('https://thumbs.example/video-1', $thumbs('small')['base']);
 
-        $result = $send(30, ['id' => 'bare', ...$kept, 'unset' => ['pictures']]);
+        $unset = ['unset' => ['pictures']];
+        $result = $send(30, ['id' => 'bare', ...$kept, ...$unset], ['id' => 'many', ...$kept, ...$unset]);
 
         self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
-        self::assertSame(['base' => 'https://a/600', 'thumbs' => null, 'pictures' => null], $thumbs('bare'));
+        self::assertSame('https://thumbs.example/video-1', $thumbs('many')['base']);
+        self::assertNull($thumbs('many')['thumbs']);
+        $ofNoHost = '/^\["(data:image[^"]+)","\1"\]$/D';
+        self::assertMatchesRegularExpression($ofNoHost, (string) $thumbs('bare')['thumbs']);
+        $send(20, ['id' => 'bare', ...$kept, 'title' => 'Another']);
+        self::assertMatchesRegularExpression($ofNoHost, (string) $thumbs('bare')['thumbs']);
+        $send(15, ['id' => 'bare', ...$kept, 'pictures' => [self::picture(700)]]);
+        self::assertSame('["https://a/700","https://a/700"]', $thumbs('bare')['thumbs']);
+        $send(10, ['id' => 'bare', ...$kept, ...$unset]);
+        self::assertMatchesRegularExpression($ofNoHost, (string) $thumbs('bare')['thumbs']);
+        self::assertStringNotContainsString(
+            'https://a/',
+            json_encode($thumbs('bare'), JSON_UNESCAPED_SLASHES),
+        );
+        $send(5, ['id' => 'bare', ...$kept, 'thumb_base' => 'https://thumbs.example/b']);
+        self::assertSame(
+            ['base' => 'https://thumbs.example/b', 'thumbs' => null, 'pictures' => null],
+            $thumbs('bare'),
+        );
     }
 
     /** @return array{url: string, width: int, height: int} */

@@ -121,6 +121,7 @@ test.each([
   "https://img.example.evil.example/1.webp",
   "javascript:alert(1)",
   "ftp://img.example/1.webp",
+  "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'/%3E",
   "",
 ])("in place of the thumbnail %p there is a picture of ours", (thumb) => {
   const shown = show(listOf([itemWith({ thumbs: [thumb, thumb] })]));
