@@ -95,8 +95,8 @@ export async function forPerson(
   );
   for (const name of new Set(named)) {
     if (name === undefined || !assets) break;
-    const page = await nullOnError(assets.fetch(`${origin}/failures/${name}.html`), log, "page_not_read");
-    const html = await page?.text();
+    const read = async () => (await assets.fetch(`${origin}/failures/${name}.html`)).text();
+    const html = await nullOnError(read(), log, "page_not_read");
     const head = html && readPageHead(html);
     if (!head) continue;
     headers.append("vary", "Accept-Language");

@@ -1,3 +1,5 @@
+import { timeLimit } from "./single-flight.ts";
+
 /**
  * A line of the log. `event` is a stable name in snake_case, `message` a sentence for people; the other members are
  * facts. Nothing about a visitor may be in it.
@@ -17,13 +19,22 @@ const warnings = {
   bundle_failed: "The ranks of a list could not be read from a bundle.",
 };
 
-/** The promise's value, or null when it fails: the edge goes on without it, and logs a warning. */
+/** How long some of these are waited for, in seconds. */
+const patience: Partial<Record<keyof typeof warnings, number>> = {
+  rate_limiter_failed: 1,
+  fallback_not_read: 1,
+  page_not_read: 1,
+};
+
+/** The promise's value, or null when it fails or takes too long: the edge goes on without it, and logs a warning. */
 export function nullOnError<T>(
   promise: Promise<T>,
   log: Logger,
   event: keyof typeof warnings,
 ): Promise<T | null> {
-  return promise.catch((error) => {
+  const seconds = patience[event];
+  const bounded = seconds === undefined ? promise : timeLimit(seconds)(promise);
+  return bounded.catch((error) => {
     log({ level: "warning", event, message: warnings[event], error: String(error) });
     return null;
   });

@@ -13,7 +13,7 @@ import { type Logger, nullOnError } from "./log.ts";
 import { type CanonicalRequest, freshnessAt, onlyMonotonic, onlyUsable } from "./policy.ts";
 import { dependsOnPublications, findRefusal, readPublicationIndex } from "./publication-index.ts";
 import type { StoredResponse } from "./signed-answer.ts";
-import { SingleFlight, timeLimit } from "./single-flight.ts";
+import { nullAfter, SingleFlight } from "./single-flight.ts";
 
 /** What a client gets: a response, why there is none, or why there is none for now. */
 type CacheResult =
@@ -85,9 +85,11 @@ export class ReadThroughCache {
   /**
    * A fresh response is served; a stale one is served and revalidated in the background; without either the client
    * waits for the sources, and gets the expired response when they fail. After a failure the next clients do not wait
-   * for another.
+   * for another. However many of the parts give no answer, the client waits for all of them together no longer than
+   * for one source that does not, and then for KV.
    */
   async read(canonical: CanonicalRequest, context: RequestContext): Promise<CacheResult> {
+    const deadline = Date.now() + this.#revalidator.longestSeconds * 1000;
     const response = await this.#cache.match(canonical.target);
     const freshness = response === null ? "unusable" : freshnessAt(this.clock(), response);
     if (response !== null && freshness === "fresh") return { kind: "response", response, cacheStatus: hit };
@@ -95,7 +97,11 @@ export class ReadThroughCache {
       this.#revalidator.revalidateInBackground(canonical, context);
       return { kind: "response", response, cacheStatus: staleHit };
     }
-    return this.#readNewer(canonical, context, freshness === "unusable" ? "miss" : "stale");
+    const fwd = freshness === "unusable" ? "miss" : "stale";
+    const newer = await nullAfter(deadline, this.#readNewer(canonical, context, fwd));
+    if (newer !== null) return newer;
+    const failure = await this.#revalidator.giveUp(canonical, response);
+    return toCacheResult(failure, { fwd }, this.clock());
   }
 
   async #readNewer(
@@ -252,12 +258,12 @@ type FailedAnswer = Extract<SourceAnswer, { kind: "failed" }>;
 /** What is served when nothing better can be had. */
 type FallbackResponse = { response: StoredResponse; source: "stale-if-error" | "kv-fallback" };
 
-const kvReadSeconds = 1;
-const limiterSeconds = 1;
 const cacheAccessSeconds = 2; // what reading and writing caches may take beyond the sources' timeout
 
 /** Fetches newer responses: one request per target at a time, and none for a while after failures. */
 class Revalidator {
+  /** A revalidation that takes longer is given up. */
+  readonly longestSeconds: number;
   readonly #options: Options;
   readonly #flights: SingleFlight<RevalidationResult>;
   readonly #backoff: FailureBackoff<RevalidationResult>;
@@ -265,7 +271,8 @@ class Revalidator {
   constructor(options: Options) {
     this.#options = options;
     const { backoff, clock, timeoutSeconds } = options;
-    this.#flights = new SingleFlight(timeoutSeconds + cacheAccessSeconds);
+    this.longestSeconds = timeoutSeconds + cacheAccessSeconds;
+    this.#flights = new SingleFlight(this.longestSeconds);
     this.#backoff = new FailureBackoff(backoff, clock);
   }
 
@@ -286,7 +293,14 @@ class Revalidator {
     const first = await this.#share(canonical, context, since);
     const isOthersRefusal = first.shared && first.value?.kind === "rate-limited";
     const { value, shared } = isOthersRefusal ? await this.#shareOwn(canonical, context, since) : first;
-    return { result: value ?? (await this.#resultAfterTimeout(canonical)), collapsed: shared };
+    const result = value ?? (await this.giveUp(canonical, await this.#options.cache.match(canonical.target)));
+    return { result, collapsed: shared };
+  }
+
+  /** What is served when nothing came in time: the request that began the work was cancelled, or much of it hangs. */
+  async giveUp(canonical: CanonicalRequest, stored: StoredResponse | null): Promise<RevalidationResult> {
+    const usable = onlyUsable(stored, this.#options.clock());
+    return { kind: "failure", status: null, fallback: await this.#fallbackFor(canonical, usable) };
   }
 
   /** Revalidates after the response. It counts as one of the client's: else a client could keep any number alive. */
@@ -320,15 +334,9 @@ class Revalidator {
 
   // Without a rate limiter, the breakers and the single flights protect the sources.
   async #allows(context: RequestContext): Promise<boolean> {
-    const asked = timeLimit(limiterSeconds)(context.allowOriginFetch());
-    return (await nullOnError(asked, this.#options.log, "rate_limiter_failed")) !== false;
-  }
-
-  // The request that began the work was cancelled, and the work with it.
-  async #resultAfterTimeout(canonical: CanonicalRequest): Promise<RevalidationResult> {
-    const { cache, clock } = this.#options;
-    const stored = onlyUsable(await cache.match(canonical.target), clock());
-    return { kind: "failure", status: null, fallback: await this.#fallbackFor(canonical, stored) };
+    return (
+      (await nullOnError(context.allowOriginFetch(), this.#options.log, "rate_limiter_failed")) !== false
+    );
   }
 
   async #revalidate(
@@ -454,8 +462,8 @@ class Revalidator {
     if (stored !== null) return { response: stored, source: "stale-if-error" };
     const { kvFallback, clock, log } = this.#options;
     if (kvFallback === null) return null;
-    const reading = timeLimit(kvReadSeconds)(kvFallback.get(canonical));
-    const response = onlyUsable(await nullOnError(reading, log, "fallback_not_read"), clock());
+    const read = await nullOnError(kvFallback.get(canonical), log, "fallback_not_read");
+    const response = onlyUsable(read, clock());
     return response === null ? null : { response, source: "kv-fallback" };
   }
 }

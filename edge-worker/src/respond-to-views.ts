@@ -8,7 +8,6 @@ import { refuse, refuseParameters, respond } from "./handle-request.ts";
 import { nullOnError } from "./log.ts";
 import type { PulledMinutes } from "./minute-counts.ts";
 import type { RequestContext } from "./read-through.ts";
-import { timeLimit } from "./single-flight.ts";
 
 /**
  * What a message's request brings besides its body. `allowMessage`: whether this client may send one more, `allowToken`:
@@ -28,7 +27,6 @@ const preflight = {
   "access-control-max-age": "86400",
 };
 const limiterPeriodSeconds = 60; // of the limiters of views in wrangler.toml
-const limiterSeconds = 1; // for an answer of one of them
 const messageTypes = /^(text\/plain|application\/json)[ \t]*(;|$)/i;
 
 /** The response at a path that begins with /api/views. */
@@ -80,7 +78,7 @@ async function respondToMessage(
 
 // Without a rate limiter, the ceiling from served lists still bounds what is believed.
 async function allows(limited: Promise<boolean>, { log }: ViewServices): Promise<boolean> {
-  return (await nullOnError(timeLimit(limiterSeconds)(limited), log, "rate_limiter_failed")) !== false;
+  return (await nullOnError(limited, log, "rate_limiter_failed")) !== false;
 }
 
 function refuseMore(): Response {

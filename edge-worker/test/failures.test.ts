@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setSystemTime, test } from "bun:test";
 import { longestBody } from "@trendvault/contract/http";
 import { answerSeconds, clockSkewSeconds, windows } from "@trendvault/contract/lists";
 import { describeProblem } from "@trendvault/contract/problem";
@@ -134,6 +134,57 @@ test("while the data centre's cache gives no answer, clients get the origin's, a
   expect(JSON.parse(seen)[0]).toBe(200);
   expect(events).toContain("cache_not_read");
 }, 1_200_000);
+
+test("while limiter, cache, origin and KV all give no answer, clients wait for them together, and not for one after another", async () => {
+  const never = new Promise<never>(() => {});
+  const dataCentre = new DataCentre();
+  dataCentre.cache.match = () => never;
+  const edge = new InProcessEdge(
+    { stored: [], fallback: never as never, dataCentre },
+    () => Date.now() / 1000,
+  );
+  const timeoutSeconds = 60; // of this edge's origin
+  const [response, waitedSeconds] = await withFetch(
+    () => never,
+    () => inVirtualTime(() => edge.respond(`${target}&category=Music`, () => never)),
+  );
+  expect(response.status).toBe(503);
+  expect(waitedSeconds).toBeLessThanOrEqual(timeoutSeconds + 3);
+});
+
+/** Does work for which no time passes but what its timers wait for. Gives its result, and how many seconds that were. */
+async function inVirtualTime<T>(work: () => Promise<T>): Promise<[T, number]> {
+  const { setTimeout: realSetTimeout, clearTimeout: realClearTimeout } = globalThis;
+  const begun = Date.now();
+  const timers = new Map<number, { at: number; fire: () => void }>();
+  let [now, count] = [begun, 0];
+  globalThis.setTimeout = ((fire: () => void, ms = 0) => {
+    timers.set(++count, { at: now + ms, fire });
+    return count;
+  }) as never;
+  globalThis.clearTimeout = ((timer: number) => void timers.delete(timer)) as never;
+  setSystemTime(begun);
+  try {
+    let done: { result: T } | undefined;
+    const working = work().then((result) => {
+      done = { result };
+    });
+    while (done === undefined) {
+      await new Promise((resolve) => realSetTimeout(resolve, 0)); // whatever can go on does
+      const [next] = [...timers].sort(([, left], [, right]) => left.at - right.at);
+      if (done !== undefined || next === undefined) continue;
+      timers.delete(next[0]);
+      now = next[1].at;
+      setSystemTime(now);
+      next[1].fire();
+    }
+    await working;
+    return [done.result, (now - begun) / 1000];
+  } finally {
+    setSystemTime();
+    Object.assign(globalThis, { setTimeout: realSetTimeout, clearTimeout: realClearTimeout });
+  }
+}
 
 const target = "/api/trending?region=DE";
 const random = new Random();

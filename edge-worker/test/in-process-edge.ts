@@ -91,18 +91,19 @@ export class InProcessEdge {
   }
 
   /** What a client sees; what the edge does in the background is done, too. `isAllowed`: by the rate limiter. */
-  async ask(target: string, isAllowed: () => Promise<boolean> = async () => true): Promise<Seen> {
-    const waitUntil = (work: Promise<unknown>) => void this.#pending.push(work);
-    const context = { waitUntil, allowOriginFetch: isAllowed };
-    const request = new Request(`https://site.example${target}`);
-    const response = await handleRequest(request, new URL(request.url), {
-      context,
-      cache: this.#cache,
-      views: null,
-    });
+  async ask(target: string, isAllowed?: () => Promise<boolean>): Promise<Seen> {
+    const response = await this.respond(target, isAllowed);
     const seen = JSON.stringify([response.status, [...response.headers], await response.text()]);
     while (this.#pending.length > 0) await this.#pending.pop();
     return seen;
+  }
+
+  /** The response, as soon as there is one. */
+  respond(target: string, isAllowed: () => Promise<boolean> = async () => true): Promise<Response> {
+    const waitUntil = (work: Promise<unknown>) => void this.#pending.push(work);
+    const context = { waitUntil, allowOriginFetch: isAllowed };
+    const request = new Request(`https://site.example${target}`);
+    return handleRequest(request, new URL(request.url), { context, cache: this.#cache, views: null });
   }
 }
 
@@ -111,7 +112,7 @@ export async function withFetch<T>(answer: Situation["answer"], work: () => Prom
   const original = globalThis.fetch;
   const answering = async (request: Request) => {
     const { pathname, search } = new URL(request.url);
-    const { status, headers, body } = answer(pathname + search);
+    const { status, headers, body } = await answer(pathname + search); // a test may let it hang
     return new Response([204, 304].includes(status) ? null : body, { status, headers });
   };
   globalThis.fetch = answering as typeof fetch;
