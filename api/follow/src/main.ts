@@ -6,7 +6,7 @@ import { Follower } from "./follower.ts";
 import { LocalFile } from "./local-file.ts";
 import { Memory } from "./memory.ts";
 import { Metrics } from "./metrics.ts";
-import { readKeys, readSettings, type Settings } from "./settings.ts";
+import { keyReader, readSettings, type Settings } from "./settings.ts";
 import { openStore } from "./stores.ts";
 
 const metricsSeconds = 5;
@@ -72,6 +72,7 @@ async function follow(
 type Parts = { file: LocalFile; memory: Memory; metrics: Metrics; log: Logger };
 
 function createLoops(settings: Settings, parts: Parts): Loop[] {
+  const readKeys = keyReader(settings.keys, parts.log);
   return settings.stores.map((address) => {
     const store = openStore(address, settings.s3, parts.metrics);
     const follower = new Follower(
@@ -79,7 +80,7 @@ function createLoops(settings: Settings, parts: Parts): Loop[] {
         ...parts,
         store,
         storeName: address.name,
-        readKeys: () => readKeys(settings.keys),
+        readKeys,
         clock: Date.now,
       },
       settings,

@@ -1,5 +1,6 @@
 import { isKeyFor, type PublicKeySet } from "@trendvault/contract/keys";
 import { type Environment, readSecret, readSettingFile } from "../../src/key-files.ts";
+import type { Logger } from "../../src/log.ts";
 import { nameStore, type openStore } from "./stores.ts";
 
 /** What the command line says; null where it says nothing. */
@@ -138,10 +139,28 @@ function readNumber(name: string, value: string | undefined, { unit, usual, leas
 }
 
 /**
- * The keys of purpose `publications` in a JWK set (RFC 7517), or in the file of `file:PATH`, which is read each time
- * they are needed. @throws Error that says what was expected
+ * Gives the keys of a setting, whose file is read each time: while it cannot be used, the keys of before stay, and the
+ * log says why. @throws Error when it cannot be used at first
  */
-export function readKeys(setting: string): PublicKeySet {
+export function keyReader(setting: string, log: Logger): () => PublicKeySet {
+  let [keys, said] = [readKeys(setting), ""];
+  return () => {
+    try {
+      [keys, said] = [readKeys(setting), ""];
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== said) log("error", "keys_rejected", `${message}. The keys of before stay.`);
+      said = message;
+    }
+    return keys;
+  };
+}
+
+/**
+ * The keys of purpose `publications` in a JWK set (RFC 7517), or in the file of `file:PATH`. @throws Error that says what
+ * was expected
+ */
+function readKeys(setting: string): PublicKeySet {
   const path = setting.startsWith("file:") ? setting.slice("file:".length) : null;
   const keys = parseKeys(path === null ? setting : readText(path)).filter((key) =>
     isKeyFor("publications", key),

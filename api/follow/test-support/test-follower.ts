@@ -8,7 +8,7 @@ import { Follower } from "../src/follower.ts";
 import { LocalFile } from "../src/local-file.ts";
 import { Memory } from "../src/memory.ts";
 import { Metrics } from "../src/metrics.ts";
-import { readKeys, readSettings } from "../src/settings.ts";
+import { keyReader, readSettings } from "../src/settings.ts";
 import { openStore } from "../src/stores.ts";
 import { TestPublisher } from "./test-publisher.ts";
 import { TestStore } from "./test-store.ts";
@@ -136,9 +136,10 @@ export class TestFollower {
       ...(checkFile && { checkFile }),
     });
     const shared = { file: this.file, memory: this.#memory, log, metrics: this.metrics, clock };
+    const readKeys = keyReader(settings.keys, log);
     this.#followers = settings.stores.map((address) => {
       const store = openStore(address, settings.s3, this.metrics);
-      const own = { store, storeName: address.name, readKeys: () => readKeys(settings.keys) };
+      const own = { store, storeName: address.name, readKeys };
       return new Follower({ ...shared, ...own }, settings);
     });
   }

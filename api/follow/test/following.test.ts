@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { videos } from "@trendvault/kit/database";
 import { root } from "@trendvault/kit/machine";
@@ -152,6 +152,28 @@ test("a new key is taken from the file without a new start", async () => {
   keyFile(JSON.stringify({ keys: [old.signer.publicKey, followed.publisher.signer.publicKey] }));
   expect(await follower.poll()).toBeNull();
   expect(follower.generations()).toEqual([101, 102]);
+});
+
+test.each([
+  ["is no JSON any more", (path: string) => writeFileSync(path, "{")],
+  ["is gone", (path: string) => rmSync(path)],
+])("while the file of the keys %s, those of before stay, and the log says so once", async (_, spoil) => {
+  await followed.publisher.publish();
+  const path = keyFile(followed.publisher.jwks);
+  const follower = followed.start({ FOLLOW_JWKS: `file:${path}` });
+  await follower.poll();
+  spoil(path);
+  for (let generation = 102; generation <= 103; generation++) {
+    await followed.publisher.publish();
+    expect(await follower.poll()).toBeNull();
+    expect(follower.generations()).toContain(generation);
+  }
+  const said = () => follower.lines.filter(({ event }) => event === "keys_rejected");
+  expect(said().map(({ message }) => message)).toEqual([expect.stringContaining(path)]);
+  keyFile(followed.publisher.jwks);
+  await followed.publisher.publish();
+  expect(await follower.poll()).toBeNull();
+  expect(said()).toHaveLength(1);
 });
 
 function keyFile(text: string): string {
