@@ -17,7 +17,7 @@ final class Settings
      */
     private const float GENERATION_RETENTION_HOURS = 0.75;
 
-    private const int MOST_KEY_BYTES = 65_536;
+    private const int MOST_FILE_BYTES = 65_536;
     private const int ANY_RIGHT_OF_OTHERS = 0o007;
 
     /** Once it was read. */
@@ -110,8 +110,16 @@ final class Settings
         if (!is_file($file) || !is_readable($file) || Database::hasOpen(stat($file))) {
             throw WriterException::setting('REGIONS_FILE', $file, 'a file that this user can read');
         }
+        $text = (string) file_get_contents($file, length: self::MOST_FILE_BYTES + 1);
+        if (strlen($text) > self::MOST_FILE_BYTES) {
+            throw WriterException::setting(
+                'REGIONS_FILE',
+                $file,
+                'a file of at most ' . self::MOST_FILE_BYTES . ' bytes',
+            );
+        }
         try {
-            return $this->regionTable = RegionTable::read((string) file_get_contents($file));
+            return $this->regionTable = RegionTable::read($text);
         } catch (WriterException $bad) {
             throw WriterException::usage("Cannot read REGIONS_FILE=$file:\n{$bad->getMessage()}");
         }
@@ -191,15 +199,15 @@ final class Settings
         $isDatabase = Database::hasOpen(@stat($path));
         $text =
             is_file($path) && !$isDatabase
-                ? trim((string) @file_get_contents($path, length: self::MOST_KEY_BYTES + 1))
+                ? trim((string) @file_get_contents($path, length: self::MOST_FILE_BYTES + 1))
                 : '';
         $refusal = match (true) {
             !is_file($path) => 'it is missing, or not a regular file',
             $isDatabase => 'it is the database',
             (fileperms($path) & self::ANY_RIGHT_OF_OTHERS) !== 0
                 => "it is open to every user: chmod o= $path",
-            (int) filesize($path) > self::MOST_KEY_BYTES => 'it has more than ' .
-                self::MOST_KEY_BYTES .
+            (int) filesize($path) > self::MOST_FILE_BYTES => 'it has more than ' .
+                self::MOST_FILE_BYTES .
                 ' bytes',
             !is_readable($path) => 'permission denied',
             $text === '' => 'it is empty',

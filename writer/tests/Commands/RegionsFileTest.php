@@ -214,6 +214,20 @@ final class RegionsFileTest extends TestCase
         );
     }
 
+    #[Test]
+    public function a_file_of_more_bytes_than_an_origin_reads_is_refused_without_being_read_whole(): void
+    {
+        $installation = self::installation(['GB']);
+        $path = $installation->environment['REGIONS_FILE'];
+        $text = (string) file_get_contents($path);
+        file_put_contents($path, str_pad($text, 65_536));
+        self::assertSame(ExitCode::Ok, $installation->run(['migrate'])->exitCode);
+        ftruncate(fopen($path, 'r+') ?: self::fail(), 2 ** 40); // sparse
+        $run = $installation->run(['migrate']);
+        self::assertSame(ExitCode::Usage, $run->exitCode);
+        self::assertStringContainsString('expected a file of at most 65536 bytes.', $run->errors);
+    }
+
     /** @param non-empty-list<string> $codes */
     private static function installation(array $codes): Installation
     {
