@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Faults;
 
+use Closure;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use Random\Randomizer;
@@ -24,6 +25,7 @@ final class KillTest extends TestCase
     private const int MOST_ATTEMPTS = 20;
     /** Then the next database begins: in a large one, most of a run would come after the moments that are drawn. */
     private const int KILLS_OF_A_DATABASE = 50;
+    private const int KILLS_OF_A_REPORT = 10;
 
     private const array TABLES = [
         'SELECT observed_at, video_id, views, previous_observed_at FROM observations ORDER BY observed_at, region, video_id',
@@ -57,13 +59,28 @@ final class KillTest extends TestCase
     public function kills_at_random_moments_lose_no_line_store_none_twice_and_publish_no_incomplete_generation(): void
     {
         $kills = (int) (getenv('TEST_KILLS') ?: Draws::count(usual: 25, long: 200));
-        for (; $kills > 0; $kills -= self::KILLS_OF_A_DATABASE) {
-            $this->killAndCompare(min($kills, self::KILLS_OF_A_DATABASE));
+        for ($before = 0; $before < $kills; $before += self::KILLS_OF_A_DATABASE) {
+            $this->killAndCompare(
+                min($kills - $before, self::KILLS_OF_A_DATABASE),
+                static fn(int $died) => self::report($before + $died, $kills),
+            );
         }
     }
 
-    /** Kills runs of one installation until so many died while they worked, and compares it with one that nobody killed. */
-    private function killAndCompare(int $kills): void
+    /** Says how far it is, to somebody who has asked for so many kills, which take a while. */
+    private static function report(int $died, int $kills): void
+    {
+        if (getenv('TEST_KILLS') !== false && ($died % self::KILLS_OF_A_REPORT === 0 || $died === $kills)) {
+            fwrite(STDERR, sprintf("%s killed %d of %d times\n", gmdate('H:i:s'), $died, $kills));
+        }
+    }
+
+    /**
+     * Kills runs of one installation until so many died while they worked, and compares it with one that nobody killed.
+     *
+     * @param Closure(int): void $report is given how many have died, each time that one more has
+     */
+    private function killAndCompare(int $kills, Closure $report): void
     {
         $start = time() - 7 * 86_400;
         [$undisturbed, $killed, $files] = [self::installation(), self::installation(), 0];
@@ -72,7 +89,7 @@ final class KillTest extends TestCase
         $undisturbed->run(['cron']);
         $cpuOfRun = Process::cpuNanosecondsOfChildren() - $cpuBefore;
 
-        for ($attempt = 0; $killed->unfinishedRuns() < $kills; $attempt++) {
+        for ([$attempt, $died] = [0, 0]; $died < $kills; $attempt++) {
             self::assertLessThan(self::MOST_ATTEMPTS * $kills, $attempt, 'too few died while they worked');
             if (self::waiting($killed) === []) {
                 self::spool($killed, $start, $files++);
@@ -81,6 +98,9 @@ final class KillTest extends TestCase
             self::putBack($killed);
             if (is_file($killed->database)) {
                 self::assertConsistent($killed);
+            }
+            if ($killed->unfinishedRuns() > $died) {
+                $report(++$died);
             }
         }
         $killed->run(['cron']);
