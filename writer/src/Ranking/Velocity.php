@@ -222,6 +222,8 @@ final readonly class CountLevel
         public bool $isNew = false,
         /** Whether it counted before the level that does now: when it is read again it counts again. */
         public bool $hasCounted = false,
+        /** Whether the level that counts, or did, came from this one by a jump. */
+        public bool $wasJumped = false,
     ) {}
 
     /** @param int $observedAt after the last observation */
@@ -279,18 +281,24 @@ final readonly class CountLevel
             $chosen === 0 => [$main->next($at, $views), ...$settled],
             $chosen !== null && $level->isBurst($main, $others, $at, $views) => [
                 $main->gain($level->readAt, min($level->read, $views))->gain($at, $views),
-                $counted,
+                $counted->change(wasJumped: true),
                 ...$settled,
             ],
             $chosen === null &&
                 $level->jumpsFrom($main) &&
                 $at - $main->readAt >=
                     ($level->isOfADay($main) ? self::DOUBT_SECONDS : 3600 * self::LONG_HOURS)
-                => [$main->gain($at, $views), $counted, ...$settled],
+                => [$main->gain($at, $views), $counted->change(wasJumped: true), ...$settled],
             $chosen === null => [$main->missed(), ...$others, $level],
             $level->jumpsFrom($main) && $at - $main->readAt < self::DOUBT_SECONDS => [
                 $main->missed(),
                 $level,
+                ...$others,
+            ],
+            // The jump was of new views: a count that falls back errs, until a second one does.
+            $level->wasJumped && $level->missed >= self::SILENT_COUNTS => [
+                $main->missed(),
+                $level->next($at, $views)->change(isNew: true, hasCounted: false, wasJumped: true),
                 ...$others,
             ],
             // A replica that lags has the same rate.
@@ -301,7 +309,7 @@ final readonly class CountLevel
             ],
             $level->isNew || $main->readings === 1 || self::isSilent($counted, $at) => [
                 $level->next($at, $views)->change(isNew: false),
-                $counted,
+                $counted->change(hasCounted: !$level->wasJumped),
                 ...$settled,
             ],
             default => [$main->missed(), $level->next($at, $views), ...$others],
@@ -346,8 +354,7 @@ final readonly class CountLevel
     {
         $near = array_filter(
             $levels,
-            static fn(self $level): bool => $level->isCloseTo($views) &&
-                $level->missed < ($level->hasCounted ? self::FORGOTTEN_COUNTS : self::SILENT_COUNTS),
+            static fn(self $level): bool => $level->isCloseTo($views) && $level->missed < self::SILENT_COUNTS,
         );
         $noise = max([0.0, ...array_column($near, 'noise')]);
         if ($near === [] || (count($near) === 1 && $noise === 0.0)) {
@@ -398,7 +405,7 @@ final readonly class CountLevel
         }
         /**
          * @var non-empty-list<array{
-         *   int, int, int, float, float, ?float, float, float, float, int, float, float, float, float, int, bool, bool,
+         *   int, int, int, float, float, ?float, float, float, float, int, float, float, float, float, int, bool, bool, bool,
          * }> $levels as velocity() wrote them
          */
         $levels = json_decode($velocity->levels, true, flags: JSON_THROW_ON_ERROR);

@@ -112,6 +112,38 @@ final class CountErrorsTest extends TestCase
     }
 
     #[Test]
+    public function a_burst_that_goes_on_is_not_taken_back_by_one_count_that_falls(): void
+    {
+        $random = Draws::randomizer();
+        for ($case = 0; $case < Draws::count(100, 5000); $case++) {
+            $seconds = [300, 900, 1800, 3600][$random->getInt(0, 3)];
+            $pace = $random->getInt(1000, 30_000);
+            $gain = intdiv($pace, $random->getInt(4, 30));
+            // What falls back after two counts of a burst may have been a spike.
+            $dip = 20 + $random->getInt(5, 12);
+            $depth = $random->getFloat(0.6, 1) * $random->getInt(2, $dip - 19) * $pace;
+            [$at, $views] = [FixedClock::NOON - 1_000_000, $random->getInt(20, 200) * $pace];
+            $published = $at - intdiv($seconds * $views, $gain);
+            $expected = $velocity = null;
+            for ($index = 0; $index <= $dip + 1; $index++) {
+                $expected = self::observed($expected, $at, $views, $published);
+                $read = $index === $dip ? (int) ($views - $depth) : $views;
+                $velocity = self::observed($velocity, $at, $read, $published);
+                $at += $seconds;
+                $views += $index < 20 ? $gain : $pace;
+            }
+            $wanted = self::score($expected, $published, $at);
+
+            self::assertEqualsWithDelta(
+                $wanted,
+                self::score($velocity, $published, $at),
+                0.1 * $wanted,
+                "case $case: " . Draws::hint(),
+            );
+        }
+    }
+
+    #[Test]
     public function a_jump_after_which_hardly_more_comes_is_of_new_views_if_a_day_may_bring_as_many(): void
     {
         $rateAfter = static function (int $hours): float {
