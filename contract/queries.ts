@@ -50,6 +50,7 @@ export type TrendingQuery = {
   audience?: string | undefined;
   live?: string | undefined;
   duration?: string | undefined;
+  titles?: string | undefined;
   fields?: (typeof fieldSets)[number] | undefined;
   limit: number;
   cursor?: string | undefined;
@@ -70,6 +71,7 @@ const rules: Record<keyof TrendingQuery, Rule> = {
   audience: oneOf(listKinds.audience),
   live: oneOf(listKinds.live),
   duration: oneOf(listKinds.duration),
+  titles: { isValid: (tag) => findPageLanguage(tag as string) !== undefined, expected: pageLanguageExpected },
   fields: oneOf(fieldSets),
   limit: { isValid: isLimit, expected: () => limitExpected, otherwise: () => listLengths.defaultPage },
   cursor: matching(patterns.cursor, cursorExpected),
@@ -85,6 +87,10 @@ function oneOf(values: readonly unknown[]): Rule {
     isValid: (value) => values.includes(value),
     expected: () => `expected one of ${values.join(", ")}`,
   };
+}
+
+function pageLanguageExpected(): string {
+  return `expected one of ${allPageLanguages().join(", ")}`;
 }
 
 function isLimit(limit: unknown): boolean {
@@ -137,8 +143,9 @@ function applyRules(values: Record<string, string | number>): InvalidParameter[]
 
 /** The one URL of a query: fixed order, defaults left out except the region. It is a cache key. */
 export function trendingUrl(query: TrendingQuery): string {
-  const { region, window, category, language, audience, live, duration, fields, limit, cursor } = query;
-  const choice = { window, category, language, audience, live, duration, fields, limit, cursor };
+  const { region, window, category, language, audience, live, duration, titles, fields, limit, cursor } =
+    query;
+  const choice = { window, category, language, audience, live, duration, titles, fields, limit, cursor };
   return listUrl(paths.trending, region, choice);
 }
 
@@ -205,6 +212,7 @@ export function describeQueries() {
   );
   const window = z._default(z.enum(windows), defaultWindow);
   const fields = z.optional(z.enum(fieldSets));
+  const titles = z.optional(z.enum(allPageLanguages()));
   const text = (pattern: RegExp) => z.optional(z.string().check(z.regex(pattern)));
   const category = text(patterns.category);
   const language = text(patterns.language);
@@ -213,7 +221,7 @@ export function describeQueries() {
   const duration = z.optional(z.enum(listKinds.duration));
   const cursor = text(patterns.cursor);
   const kinds = { language, audience, live, duration };
-  const described = z.strictObject({ region, window, category, ...kinds, fields, limit, cursor });
+  const described = z.strictObject({ region, window, category, ...kinds, titles, fields, limit, cursor });
   const { shape } = described.def;
   const descriptions: Record<keyof typeof shape, string> = {
     region: "The region, ISO 3166-1 alpha-2, in upper or lower case",
@@ -225,6 +233,8 @@ export function describeQueries() {
       "`kids`: videos made for children, of which no impression is counted. As `live` and `duration`, where /api/regions lists it for the region, and alone",
     live: "`now`: what is on air",
     duration: "`short`: less than 4 minutes, `long`: more than 20; not of what is live",
+    titles:
+      "A language of the page: titles are in it where a video has one or is in it; others, and without it all, are as the region has them",
     fields:
       "What an item has: snippet = only id, rank, title, channel, thumbs and url; chart = everything, and a sparkline; without it, everything but the sparkline",
     limit: "The most items on a page",
@@ -251,8 +261,7 @@ export function parsePageQuery(search: string): ParsedPageQuery {
   parameters.delete("lang");
   for (const name of [...parameters.keys()]) if (!pageParameters.includes(name)) parameters.delete(name);
   if ((lang !== undefined && findPageLanguage(lang) === undefined) || more.length > 0) {
-    const detail = `expected one of ${allPageLanguages().join(", ")}`;
-    return { query: null, invalid: [{ name: "lang", detail }] };
+    return { query: null, invalid: [{ name: "lang", detail: pageLanguageExpected() }] };
   }
   const parsed = parseTrendingQuery(parameters.toString());
   return parsed.query === null ? parsed : { query: { ...parsed.query, lang }, invalid: null };

@@ -244,7 +244,7 @@ export class BundleSource implements BundleReader {
     throw new Unknown("it is not in the bundle");
   }
 
-  /** A list of another length, or a cursor that no page has led to. */
+  /** A list of another length, with titles by language (those of its region), or a cursor that no page has led to. */
   async #makeList(query: TrendingQuery, question: Question): Promise<SourceAnswer> {
     const { canonical, pointer, waitUntil, until } = question;
     const parts = await this.#lists.readParts(query, question);
@@ -255,7 +255,7 @@ export class BundleSource implements BundleReader {
     const key = await this.signer.find(pointer, waitUntil);
     if (key === null) {
       const limits = await this.store.limitsOf(pointer, waitUntil);
-      return { kind: "refused", refusal: otherLimit(limits), until };
+      return { kind: "refused", refusal: cannotMake(query, limits), until };
     }
     const answer = await this.#lists.write({ canonical, query }, parts, key);
     return this.#take(answer, parts.answer.created, question);
@@ -306,12 +306,15 @@ function notFound(detail: string): ListRefusal {
   return { kind: "not-found", detail, extras: {} };
 }
 
-function otherLimit(limits: readonly number[]): ListRefusal {
-  const detail = `expected one of ${limits.join(", ")}`;
+function cannotMake({ titles }: TrendingQuery, limits: readonly number[]): ListRefusal {
+  const [name, detail] =
+    titles === undefined
+      ? ["limit", `expected one of ${limits.join(", ")}`]
+      : ["titles", "expected none without an origin"];
   return {
     kind: "invalid-parameter",
-    detail: `limit: ${detail}`,
-    extras: { invalid: [{ name: "limit", detail }] },
+    detail: `${name}: ${detail}`,
+    extras: { invalid: [{ name, detail }] },
   };
 }
 
@@ -344,7 +347,7 @@ class BundledLists {
     const { generation } = pointer;
     const start = writeCursor({ generation, afterRank: block * listLengths.largestPage });
     const cursor = block === 0 ? undefined : start; // as `next` leads there
-    const target = trendingUrl({ ...query, limit: listLengths.largestPage, cursor });
+    const target = trendingUrl({ ...query, titles: undefined, limit: listLengths.largestPage, cursor });
     const canonical: CanonicalRequest = { target, query, regionFromCountry: false };
     const answer = await this.#store.read(canonical, pointer, waitUntil);
     return answer === null ? null : { page: JSON.parse(answer.body) as ListPage, answer };

@@ -123,6 +123,7 @@ test.each([
   ["?region=DE&window=now", "DE/now"],
   ["?region=DE&limit=10", null],
   ["?region=DE&fields=chart", null],
+  ["?region=DE&titles=fr", null],
   ["?region=DE&category=Music", null],
   ["?region=DE&language=de", null],
   ["?region=DE&audience=kids", null],

@@ -189,8 +189,8 @@ function needsPublicUrl(path: string): boolean {
  */
 export function frontPageName(canonical: CanonicalRequest): string | null {
   if (canonical.query === null) return null;
-  const { region, window, fields, lang, limit, cursor } = canonical.query;
-  const isDefault = (fields ?? lang ?? cursor) === undefined && limit === listLengths.defaultPage;
+  const { region, window, titles, fields, lang, limit, cursor } = canonical.query;
+  const isDefault = (titles ?? fields ?? lang ?? cursor) === undefined && limit === listLengths.defaultPage;
   if (!isDefault || listName(canonical.query) !== "") return null;
   if (/^\/o?embed/.test(canonical.target)) return null;
   return `${region}/${window}${isPage(canonical) ? "/page" : ""}`;

@@ -96,6 +96,11 @@ describe("an edge that reads a bundle", () => {
       400,
       [{ name: "limit", detail: "expected one of 24, 50" }],
     ]);
+    const titled = await ask(`${list}&titles=fr`);
+    expect([titled.status, JSON.parse(titled.body).invalid]).toEqual([
+      400,
+      [{ name: "titles", detail: "expected none without an origin" }],
+    ]);
   });
 
   test("signs nothing with a key that the bundle's key set does not name, and says so", async () => {
@@ -110,6 +115,8 @@ describe("an edge that reads a bundle", () => {
     "&limit=1&fields=chart",
     "&category=Music&limit=49",
     "&cursor=1-0",
+    "&titles=fr",
+    "&titles=fr&fields=chart&cursor=1-24",
   ])("makes %s so that clients verify it, and its token", async (parameters) => {
     const target = list + parameters;
     const { status, headers, body } = await ask(target, { signingSeed: edgeSeed });

@@ -36,7 +36,7 @@ export class ListReader {
 
   /** The first ranks of a list of the generation that is served, which has the region. @throws DatabaseUnreadable */
   readFirstPage(query: TrendingQuery, generation: Generation): ListPage {
-    const isKept = listName(query) === "" && query.fields !== "chart";
+    const isKept = listName(query) === "" && query.fields !== "chart" && query.titles === undefined;
     if (!isKept) return this.#readFirstRanks(query, generation);
     const page = this.#firstPage(query.region, query.window, generation);
     return { ...page, rows: page.rows.filter(({ rank }) => rank <= query.limit) };
@@ -45,6 +45,11 @@ export class ListReader {
   /** The ranks after a cursor's, or null when its generation is gone. @throws DatabaseUnreadable */
   readListPage(query: TrendingQuery, start: PageStart): ListPage | null {
     return this.#watcher.read((store) => store.readListPage(query, start));
+  }
+
+  /** Whether any video has titles by language. @throws DatabaseUnreadable */
+  hasTitles(): boolean {
+    return this.#watcher.read((store) => store.hasTitles());
   }
 
   /** A video, or null when it is unknown. @throws DatabaseUnreadable */

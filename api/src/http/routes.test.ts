@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
-import { schemas } from "@trendvault/contract/responses";
+import { schemas, type TrendingItem } from "@trendvault/contract/responses";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { until } from "@trendvault/kit/machine";
 import {
@@ -252,6 +252,49 @@ describe("shapes of a page", () => {
     builder.database.run("UPDATE videos SET thumbs = ? WHERE id = 'video1'", ['["data:,","data:,"]']);
     const feed = await (await open())("/feeds/DE.json");
     expect(feed.items.map((item: { image?: string }) => item.image)).toEqual([undefined, thumbs[1]?.[0]]);
+  });
+
+  test("titles in a language are each video's in it, where it has one or is in it, else as without", async () => {
+    builder.publish([
+      {
+        region: "DE",
+        videos: [
+          { id: "one", title: "A title", titleInRegion: "de Ein Titel" },
+          { id: "two", title: "Un titre", titleInRegion: "de Noch einer" },
+          { id: "three", title: "Another", titleInRegion: "de Kein anderer" },
+          { id: "four", title: "Four" },
+        ],
+      },
+    ]);
+    builder.database.run("UPDATE videos SET language = 'fr-CH' WHERE id = 'two'");
+    const ask = await open();
+    const list = "/api/trending?region=DE";
+    const before = await ask(list);
+    const titles = { de: "Ein Titel", "fr-CA": "Une vidéo", fr: "Un film" };
+    for (const [id, some] of [
+      ["one", titles],
+      ["three", { pl: "Tytuł" }],
+    ] as const)
+      builder.database.run("INSERT INTO details (video_id, titles) VALUES (?, ?)", [
+        id,
+        JSON.stringify(some),
+      ]);
+    const shown = async (target: string) => {
+      const { items } = await ask(target);
+      return items.map((item: TrendingItem) => [item.title, item.title_language]);
+    };
+    const inFrench = [
+      ["Un film", "fr"],
+      ["Un titre", undefined],
+      ["Kein anderer", "de"],
+      ["Four", undefined],
+    ];
+    for (const fields of ["", "&fields=snippet", "&fields=chart"])
+      expect(await shown(`${list}&titles=fr${fields}`)).toEqual(inFrench);
+    expect((await shown(`${list}&titles=pl`))[2]).toEqual(["Tytuł", "pl"]);
+    expect((await ask(list)).items).toEqual(before.items);
+    const first = await ask(`${list}&limit=1&titles=fr`);
+    expect(await shown(first.next)).toEqual([inFrench[1]]);
   });
 
   test("whatever shows a list shows the titles of its region, and says their language", async () => {

@@ -127,10 +127,11 @@ function describePage(query: TrendingQuery, list: ListPage, linkOf: VideoLinks):
 }
 
 function describeItems(
-  { fields }: TrendingQuery,
-  { rows, generation: { publishedAt } }: ListPage,
+  { fields, titles }: TrendingQuery,
+  { rows: all, generation: { publishedAt } }: ListPage,
   linkOf: VideoLinks,
 ): AnyItem[] {
+  const rows = titles === undefined ? all : all.map((row) => inLanguage(titles, row));
   switch (fields) {
     case undefined:
       return rows.map((row) => describeItem(row, linkOf));
@@ -142,6 +143,15 @@ function describeItems(
         sparkline: sparklineOf(row, publishedAt),
       }));
   }
+}
+
+/** A row with its title in a language, where it has one. */
+function inLanguage(language: string, row: ListRow): ListRow {
+  const isIn = (tag: string | null) => tag?.split("-")[0]?.toLowerCase() === language;
+  if (isIn(row.language)) return { ...row, title_in_region: null };
+  const titles: Record<string, string> = JSON.parse(row.titles ?? "{}");
+  const tag = language in titles ? language : Object.keys(titles).find(isIn);
+  return tag === undefined ? row : { ...row, title_in_region: `${tag} ${titles[tag]}` };
 }
 
 function describeSnippet(row: ListRow, linkOf: VideoLinks): TrendingSnippetPage["items"][number] {

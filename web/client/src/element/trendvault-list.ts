@@ -27,7 +27,7 @@ type ListAttributes = {
   ownHost: string;
 };
 
-const parameters = ["region", "window", "category", ...Object.keys(listKinds), "fields", "limit"];
+const parameters = ["region", "window", "category", ...Object.keys(listKinds), "titles", "fields", "limit"];
 const defaults: Record<string, string> = { fields: "chart", limit: "10" };
 
 const observedAttributes = [...parameters, "lang", "src", "thumb-hosts", "report-url", "verify"];
@@ -394,6 +394,8 @@ export type ElementAttributes = {
   audience?: string;
   live?: string;
   duration?: string;
+  /** A language of the page: titles are in it where a video has one. */
+  titles?: string;
   limit?: number | string;
   fields?: TrendingParameters["fields"];
   /** A language of ours (BCP 47); else the region's. */
