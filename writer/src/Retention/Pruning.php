@@ -32,6 +32,13 @@ final readonly class Pruning
     private const string VELOCITY = <<<'SQL'
     DELETE FROM velocity WHERE (video_id, region) IN (SELECT video_id, region FROM velocity WHERE last_observed_at < ?1 LIMIT ?2)
     SQL;
+    /** A source describes no longer what has left its catalogue. */
+    private const string RELEASE = <<<'SQL'
+    UPDATE videos SET described_by = NULL WHERE id IN (
+      SELECT v.id FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id AND v.described_by = c.source
+      WHERE c.announced_at < ?1 LIMIT ?2
+    )
+    SQL;
     private const string CATALOGUE = <<<'SQL'
     DELETE FROM catalogue WHERE (region, video_id, source) IN (
       SELECT region, video_id, source FROM catalogue WHERE announced_at < ?1 LIMIT ?2
@@ -84,6 +91,7 @@ final readonly class Pruning
         if ($cutoff !== null) {
             $observations = $this->deleteAll(self::OBSERVATIONS, [$cutoff]);
             $this->deleteAll(self::VELOCITY, [$cutoff]);
+            $this->deleteAll(self::RELEASE, [$cutoff]);
             $this->deleteAll(self::CATALOGUE, [$cutoff]);
             $this->deleteAll(self::SOURCES, [$cutoff]);
             $this->deleteAll(self::IMPRESSIONS, [$cutoff]);

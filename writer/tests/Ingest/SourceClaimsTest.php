@@ -15,6 +15,7 @@ use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Retention\Pruning;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
@@ -117,6 +118,26 @@ final class SourceClaimsTest extends TestCase
         self::assertSame('of b', $count('spool:/b', 'of b', 1));
         self::assertSame('of b', $count('spool:/other', 'of another', 60));
         self::assertSame('of a', $count('spool:/a', 'of a', 60));
+    }
+
+    #[Test]
+    public function the_next_source_describes_what_the_first_one_names_no_more(): void
+    {
+        $say = function (string $source, string $id): string {
+            $this->ingest($source, [[...self::named($id, ['GB']), 'title' => "of $source"]]);
+
+            return (string) $this->database->text("SELECT title FROM videos WHERE id = 'v'");
+        };
+        $say('spool:/a', 'v');
+        $since = $this->clock->now++;
+        $say('spool:/a', 'another');
+        $pruning = new Pruning($this->database);
+
+        $pruning->prune($since, 0);
+        self::assertSame('of spool:/a', $say('spool:/b', 'v'));
+        $pruning->prune($since + 1, 0);
+        self::assertSame('of spool:/b', $say('spool:/b', 'v'));
+        self::assertSame('of spool:/a', $say('spool:/a', 'v'));
     }
 
     #[Test]
