@@ -389,10 +389,19 @@ const Explanation = z
     absence: z
       .strictObject({
         reason: z
-          .enum(["rule", "review", "new", "not-counted", "few-impressions", "channel-limit", "score"])
+          .enum([
+            "rule",
+            "review",
+            "new",
+            "unpublished",
+            "not-counted",
+            "few-impressions",
+            "channel-limit",
+            "score",
+          ])
           .meta({
             description:
-              "An editors' rule; it waits for an editor, or was not allowed in time; the list is older than what is known of it; its source does not count it any more; too few impressions to rank it by; the limit by channel; a score below that of the last rank",
+              "An editors' rule; it waits for an editor, or was not allowed in time; the list is older than what is known of it; its source says that it is published later; its source does not count it any more; too few impressions to rank it by; the limit by channel; a score below that of the last rank",
           }),
         score: z.number().min(0).nullable().meta({
           description:

@@ -83,6 +83,7 @@ test.each<[string, Partial<ExplanationRecord["absence"]>, Partial<ExplanationRec
   ["new", { last_rank: 0, last_score: null }, {}, 24],
   ["new", {}, { views_per_hour: 9000 }, 24], // the limit takes nothing out of 500 ranks
   ["new", {}, { views_per_hour: 9000, counted_at: 900_001 }, 500],
+  ["unpublished", { came_at: 900_001 }, null, 24],
   ["channel-limit", {}, { views_per_hour: 9000 }, 500],
   ["not-counted", { newest_observed_at: 890_001 + 48 * 3600 }, {}, 24],
   ["few-impressions", { look_weight: 1, impressions: 99 }, {}, 24],
@@ -93,7 +94,8 @@ test.each<[string, Partial<ExplanationRecord["absence"]>, Partial<ExplanationRec
       ...unlisted,
       made: { ...unlisted.made, max_per_channel_ranks: ranks },
       absence: { ...unlisted.absence, ...absence },
-      counts: { ...unlisted.counts, ...counts },
+      counts: counts && { ...unlisted.counts, ...counts },
+      video: { ...unlisted.video, published_at: 900_301 },
     } as ExplanationRecord;
     const reader = { readExplanation: () => record, hasVideo: () => true };
     const { read } = explanationResource("v", "region=DE", reader) as Resource;

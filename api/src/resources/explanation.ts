@@ -96,6 +96,7 @@ function describePlace({ place, parts }: ExplanationRecord): Explanation["place"
 }
 
 const fewImpressions = 100; // below that, the prior says more than they do
+const clockToleranceSeconds = 300; // a source's clock may be ahead by so much
 const assumedAgeHours = 76; // when it was first counted, of a video without a time of publication
 
 function describeAbsence(
@@ -122,19 +123,21 @@ function describeAbsence(
   const impressions = seen === null ? null : roundTo(seen, 1);
   const facts = { score, score_unit, last_rank, last_score, impressions };
   const decided = rule?.review_until === undefined ? "rule" : "review";
-  const reason = rule?.factor === 0 ? decided : reasonOf({ absence, counts, made }, facts);
+  const reason = rule?.factor === 0 ? decided : reasonOf({ absence, counts, made, video }, facts);
   return { reason, ...facts };
 }
 
 type AbsenceFacts = Omit<NonNullable<Explanation["absence"]>, "reason">;
-type Compared = Pick<ExplanationRecord, "counts" | "made"> & {
+type Compared = Pick<ExplanationRecord, "counts" | "made" | "video"> & {
   absence: NonNullable<ExplanationRecord["absence"]>;
 };
 
 function reasonOf(compared: Compared, facts: AbsenceFacts): string {
-  const { absence, counts } = compared;
+  const { absence, counts, video } = compared;
   const oldest = (absence.newest_observed_at ?? 0) - uncountedHours * 3600;
   if (counts !== null && counts.counted_at < oldest) return "not-counted";
+  const latest = absence.published_at + clockToleranceSeconds;
+  if (counts === null && (video.published_at ?? 0) > latest) return "unpublished";
   if (isListOlder(compared, facts)) return "new";
   if ((facts.score ?? 0) > (facts.last_score ?? 0)) return "channel-limit";
   return facts.score_unit !== "views" && (facts.impressions ?? 0) < fewImpressions
@@ -277,6 +280,7 @@ function absenceText({ absence, counts, channel_limit, rule }: Facts): string {
     rule: `: a rule of the editors${rule === undefined ? "" : reasonText(rule)} keeps it out`,
     review: ": editors have not allowed it",
     new: "; the list is older than what is known of it now",
+    unpublished: ": it is not published yet, and nobody has counted it",
     "not-counted": `: its views have not been counted for ${uncountedHours} hours`,
     "few-impressions": `: ${impressions ? `it has ${impressionsText(impressions)} only` : "nobody has seen it in these lists"}, and ${low}`,
     "channel-limit": `: a channel has at most ${channel_limit.videos} videos in the first ${channel_limit.within_ranks} ranks, and the list ends before its place behind them`,

@@ -11,6 +11,7 @@ use TrendVault\Writer\Ranking\TopLists;
 use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Time\Rfc3339;
+use TrendVault\Writer\Time\SystemClock;
 
 /** An explanation as text: the ranks, the forecast behind them, the view counts behind that. */
 final readonly class ExplanationReport
@@ -175,6 +176,8 @@ final readonly class ExplanationReport
                 'its views have not been counted for %d h',
                 RankableVideos::MAX_UNOBSERVED_HOURS,
             ),
+            !$isCounted && ($facts->publishedAt ?? 0) > $facts->generationAt + SystemClock::TOLERANCE_SECONDS
+                => 'it is not published yet, and nobody has counted it',
             $isNew, $hadRoom, $isAbove && !$isLimited => 'the list is older than what is known of it now',
             $isAbove => 'the limit by channel moves it behind the end of the list',
             default => sprintf(

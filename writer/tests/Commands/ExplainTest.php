@@ -74,6 +74,8 @@ final class ExplainTest extends TestCase
     {
         $older = 'the list is older than what is known of it now';
         $full = self::videos(1, 502);
+        $waiting = ['id' => 'waiting', 'regions' => ['GB'], 'published_at' => NdjsonLine::ago(-3600)];
+        $waiting += ['region' => null, 'observed_at' => null, 'views' => null];
         $cases = [
             [
                 [...self::videos(1, 2), ['region' => 'DE'] + self::videos(0, 1)[0]],
@@ -83,6 +85,7 @@ final class ExplainTest extends TestCase
             ],
             [$full, self::videos(900, 1), 'v900', $older],
             [$full, [['views' => 2300, 'observed_at' => NdjsonLine::ago(60)] + $full[1]], 'v2', $older],
+            [[...self::videos(1, 1), $waiting], [], 'waiting', 'it is not published yet'],
             [$full, [], 'v1', 'the last rank, 500, has'],
             [
                 array_replace($full, [500 => ['channel' => 'C502'] + $full[500]]),
