@@ -392,6 +392,7 @@ const Explanation = z
           .enum([
             "rule",
             "review",
+            "country",
             "new",
             "unpublished",
             "not-counted",
@@ -401,7 +402,7 @@ const Explanation = z
           ])
           .meta({
             description:
-              "An editors' rule; it waits for an editor, or was not allowed in time; the list is older than what is known of it; its source says that it is published later; its source does not count it any more; too few impressions to rank it by; the limit by channel; a score below that of the last rank",
+              "An editors' rule; it waits for an editor, or was not allowed in time; its sources say that it may not be played there; the list is older than what is known of it; its source says that it is published later; its source does not count it any more; too few impressions to rank it by; the limit by channel; a score below that of the last rank",
           }),
         score: z.number().min(0).nullable().meta({
           description:

@@ -577,6 +577,8 @@ export type ExplanationRecord = {
     category: string | null;
     published_at: number | null;
     available_until: number | null;
+    /** JSON, where it may not be played everywhere. */
+    countries: string | null;
     details: string | null;
   };
   made: {
@@ -663,7 +665,8 @@ export type RankingMetadata = {
 export type ExplanationKey = { id: string; region: string; window: Window };
 
 const explainedVideoSql = (isHidden: IsHidden) => `SELECT id, title, channel, category, published_at,
-    ${isHidden.column("available_until")} AS available_until, ${isHidden.details()} AS details,
+    ${isHidden.column("available_until")} AS available_until, ${isHidden.column("countries")} AS countries,
+    ${isHidden.details()} AS details,
     (SELECT ${isHidden.titleInRegion()} FROM trending WHERE generation = ?3 AND video_id = ?1 AND region = ?2 LIMIT 1)
       AS title_in_region FROM videos
   WHERE id = ?1 AND NOT (${isHidden.at("?4")})

@@ -59,7 +59,7 @@ test("of what nobody counted, in a list without impressions, its age is the reas
 const unlisted: ExplanationRecord = {
   video: {
     ...{ id: "v", title: "V", title_in_region: null, channel: "C", category: null },
-    ...{ published_at: null, available_until: null, details: null },
+    ...{ published_at: null, available_until: null, countries: null, details: null },
   },
   made: { formula: "test-1", taper_hours: 7, max_per_channel: 3, max_per_channel_ranks: 24 },
   place: null,
@@ -83,6 +83,7 @@ test.each<[string, Partial<ExplanationRecord["absence"]>, Partial<ExplanationRec
   ["new", { last_rank: 0, last_score: null }, {}, 24],
   ["new", {}, { views_per_hour: 9000 }, 24], // the limit takes nothing out of 500 ranks
   ["new", {}, { views_per_hour: 9000, counted_at: 900_001 }, 500],
+  ["country", { came_at: 900_001 }, {}, 24],
   ["unpublished", { came_at: 900_001 }, null, 24],
   ["channel-limit", {}, { views_per_hour: 9000 }, 500],
   ["not-counted", { newest_observed_at: 890_001 + 48 * 3600 }, {}, 24],
@@ -90,12 +91,13 @@ test.each<[string, Partial<ExplanationRecord["absence"]>, Partial<ExplanationRec
 ])(
   "a video is said to be in no list because of %s, with %p and %p, limited in %d ranks",
   (reason, absence, counts, ranks) => {
+    const countries = JSON.stringify({ [reason === "country" ? "excluded" : "allowed"]: ["DE"] });
     const record = {
       ...unlisted,
       made: { ...unlisted.made, max_per_channel_ranks: ranks },
       absence: { ...unlisted.absence, ...absence },
       counts: counts && { ...unlisted.counts, ...counts },
-      video: { ...unlisted.video, published_at: 900_301 },
+      video: { ...unlisted.video, published_at: 900_301, countries },
     } as ExplanationRecord;
     const reader = { readExplanation: () => record, hasVideo: () => true };
     const { read } = explanationResource("v", "region=DE", reader) as Resource;

@@ -58,7 +58,7 @@ function describe(
     generated_at: formatTime(generation.publishedAt),
     formula: made.formula,
     place: describePlace(record),
-    absence: describeAbsence(record, window),
+    absence: describeAbsence(record, { id: video.id, region, window }),
     counts: describeCounts(record),
     forecast: describeForecast(record, window),
     channel_limit: { videos: made.max_per_channel, within_ranks: made.max_per_channel_ranks },
@@ -101,7 +101,7 @@ const assumedAgeHours = 76; // when it was first counted, of a video without a t
 
 function describeAbsence(
   { absence, counts, made, video, parts, rule }: ExplanationRecord,
-  window: ExplanationKey["window"],
+  { region, window }: ExplanationKey,
 ): Explanation["absence"] {
   if (absence === null) return null;
   const { look_weight, last_rank, last_score } = absence;
@@ -123,7 +123,7 @@ function describeAbsence(
   const impressions = seen === null ? null : roundTo(seen, 1);
   const facts = { score, score_unit, last_rank, last_score, impressions };
   const decided = rule?.review_until === undefined ? "rule" : "review";
-  const reason = rule?.factor === 0 ? decided : reasonOf({ absence, counts, made, video }, facts);
+  const reason = rule?.factor === 0 ? decided : reasonOf({ absence, counts, made, video }, facts, region);
   return { reason, ...facts };
 }
 
@@ -132,17 +132,30 @@ type Compared = Pick<ExplanationRecord, "counts" | "made" | "video"> & {
   absence: NonNullable<ExplanationRecord["absence"]>;
 };
 
-function reasonOf(compared: Compared, facts: AbsenceFacts): string {
-  const { absence, counts, video } = compared;
-  const oldest = (absence.newest_observed_at ?? 0) - uncountedHours * 3600;
-  if (counts !== null && counts.counted_at < oldest) return "not-counted";
-  const latest = absence.published_at + clockToleranceSeconds;
-  if (counts === null && (video.published_at ?? 0) > latest) return "unpublished";
+function reasonOf(compared: Compared, facts: AbsenceFacts, region: string): string {
+  const outside = keptOutBy(compared, region);
+  if (outside !== null) return outside;
   if (isListOlder(compared, facts)) return "new";
   if ((facts.score ?? 0) > (facts.last_score ?? 0)) return "channel-limit";
   return facts.score_unit !== "views" && (facts.impressions ?? 0) < fewImpressions
     ? "few-impressions"
     : "score";
+}
+
+/** What keeps it out of all lists of the region, whatever its score. */
+function keptOutBy({ absence, counts, video }: Compared, region: string): string | null {
+  if (mayNotBePlayed(video.countries, region)) return "country";
+  if (counts === null) {
+    const latest = absence.published_at + clockToleranceSeconds;
+    return (video.published_at ?? 0) > latest ? "unpublished" : null;
+  }
+  const oldest = (absence.newest_observed_at ?? 0) - uncountedHours * 3600;
+  return counts.counted_at < oldest ? "not-counted" : null;
+}
+
+function mayNotBePlayed(countries: string | null, region: string): boolean {
+  const { allowed, excluded }: { allowed?: string[]; excluded?: string[] } = JSON.parse(countries ?? "{}");
+  return allowed?.includes(region) === false || excluded?.includes(region) === true;
 }
 
 /** Whether more is known now than when the list was made: that would bring the video there, or may do so. */
@@ -280,6 +293,7 @@ function absenceText({ absence, counts, channel_limit, rule }: Facts): string {
     rule: `: a rule of the editors${rule === undefined ? "" : reasonText(rule)} keeps it out`,
     review: ": editors have not allowed it",
     new: "; the list is older than what is known of it now",
+    country: ": its sources say that it may not be played there",
     unpublished: ": it is not published yet, and nobody has counted it",
     "not-counted": `: its views have not been counted for ${uncountedHours} hours`,
     "few-impressions": `: ${impressions ? `it has ${impressionsText(impressions)} only` : "nobody has seen it in these lists"}, and ${low}`,
