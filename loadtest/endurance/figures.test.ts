@@ -56,7 +56,8 @@ const samples = (change: (second: number) => Partial<Sample> = () => ({})): Samp
   Array.from({ length: 240 }, (_, index) => ({
     second: index * 5,
     originMegabytes: 200,
-    edgeMegabytes: 100,
+    edgeMegabytes: 100 + index,
+    emptyMegabytes: (100 + index) / 1.3,
     originHandles: 60,
     edgeHandles: 40,
     databaseMegabytes: 30,
@@ -83,6 +84,7 @@ test("a run in which nothing changes meets every limit", () => {
 
 test.each<[string, Partial<Measured>]>([
   ["memory of the origin", { samples: samples((second) => ({ originMegabytes: 200 + second / 20 })) }],
+  ["memory of the edge over an empty one's", { samples: samples((at) => ({ edgeMegabytes: 150 + at })) }],
   ["handles of the edge", { samples: samples((second) => ({ edgeHandles: 40 + second / 50 })) }],
   ["database file", { samples: samples((second) => ({ databaseMegabytes: 30 + second / 100 })) }],
   ["largest WAL, MB", { samples: samples((second) => ({ walMegabytes: second === 600 ? 65 : 1 })) }],
@@ -95,6 +97,20 @@ test.each<[string, Partial<Measured>]>([
   ["a list at the edge after the next one, s", { staleSeconds: 301 }],
 ])("%s is missed when it grows, and nothing else is", (name, measured) => {
   expect(missed(measured)).toEqual([name]);
+});
+
+test("the edge's memory is judged by an empty Worker's of the same age, and not by how old the last kill let both become", () => {
+  const killed = (index: number) => 300 + 3 * (index % 90);
+  const of = (over: number) => {
+    const both = samples().map((one, index) => ({
+      ...one,
+      edgeMegabytes: index % 90 === 0 ? 0 : killed(index) * over,
+      emptyMegabytes: index % 90 < 2 ? 0 : killed(index), // it was killed, too
+    }));
+    return missed({ samples: both });
+  };
+  expect(of(1.5)).toEqual([]);
+  expect(of(1.8)).toEqual(["memory of the edge over an empty one's"]);
 });
 
 test("what is warm at last is compared, and of too few values nothing", () => {

@@ -82,8 +82,7 @@ function writeResult(result: Result): string {
   const requests = sumOf(result.minutes.map(({ requests }) => requests));
   const { samples, minutes, events, ...summary } = result;
   const head = { measured_at: new Date().toISOString(), machine, requests };
-  const ordered = { ...head, ...summary, events, minutes, samples };
-  writeFileSync(path, `${JSON.stringify(ordered, rounded, 1)}\n`);
+  writeFileSync(path, `${JSON.stringify({ ...head, ...summary, events, minutes, samples }, rounded, 1)}\n`);
   return path;
 }
 

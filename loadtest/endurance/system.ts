@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
-import { appendFileSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
-import { freePort, newFolder, Program, SmallDisk, until } from "@trendvault/kit/machine";
+import { freePort, newFolder, Program, readIfThere, SmallDisk, until } from "@trendvault/kit/machine";
 import { OriginProcess } from "@trendvault/kit/origin-process";
 import type { Random } from "@trendvault/kit/random";
 import { loadOrCreateKeys } from "../../tools/up/settings.ts";
@@ -30,8 +30,11 @@ export async function startSystem(writerSeconds: number, movesClocks: boolean) {
   const writerEnv = { ...env, ...clocks?.writer.env };
   const writer = await startWriter({ databasePath, folder, everySeconds: writerSeconds, env: writerEnv });
   const origin = await startOrigin(databasePath, { ...env, ...clocks?.origin.env });
-  const edgePort = await freePort();
-  const urls = { edge: `http://127.0.0.1:${edgePort}`, origin: origin.url };
+  const [edgePort, emptyPort] = [await freePort(), await freePort()];
+  const local = "http://127.0.0.1";
+  const urls = { edge: `${local}:${edgePort}`, origin: origin.url, empty: `${local}:${emptyPort}` };
+  const quiet = { PATH, HOME, WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" };
+  const empty = emptyWorker(urls.empty, folder, quiet);
   const edge = new Program({
     name: "the edge",
     command: [join(root, "edge-worker/dev"), origin.url, String(edgePort), join(folder, "edge")],
@@ -40,7 +43,9 @@ export async function startSystem(writerSeconds: number, movesClocks: boolean) {
     logPath: join(folder, "edge.log"),
     readyUrl: `${urls.edge}/api/regions`,
   });
-  await edge.start();
+  const killEdge = () => Promise.all([edge.kill(), empty.kill()]);
+  const startEdge = () => Promise.all([edge.start(), empty.start()]);
+  await startEdge();
   const unmoved = await findUnmoved(made, {
     writer: () => writer.readClock(),
     origin: () => origin.readClock(),
@@ -56,7 +61,8 @@ export async function startSystem(writerSeconds: number, movesClocks: boolean) {
   return {
     writer,
     origin,
-    edge,
+    /** And the empty Worker, which is of one age with it. */
+    edge: { kill: killEdge, start: startEdge },
     disk,
     urls,
     clocks,
@@ -82,12 +88,21 @@ export async function startSystem(writerSeconds: number, movesClocks: boolean) {
     },
 
     sample(second: number): Sample {
-      const edgePids = withDescendants(edge.pid).filter((pid) => commandOf(pid).includes("workerd serve"));
-      return takeSample({ second, originPids: origin.pids(), edgePids, databasePath });
+      const [edgePids, emptyPids] = [workerdOf(edge.pid), workerdOf(empty.pid)];
+      return {
+        second,
+        originMegabytes: sumOf(origin.pids().map(residentMegabytes)),
+        edgeMegabytes: sumOf(edgePids.map(residentMegabytes)),
+        emptyMegabytes: sumOf(emptyPids.map(residentMegabytes)),
+        originHandles: sumOf(origin.pids().map(openHandles)),
+        edgeHandles: sumOf(edgePids.map(openHandles)),
+        databaseMegabytes: sizeOf(databasePath) / megabyte,
+        walMegabytes: sizeOf(`${databasePath}-wal`) / megabyte,
+      };
     },
 
     async stop(): Promise<void> {
-      await edge.kill();
+      await killEdge();
       await origin.stop();
       disk?.unmount();
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -96,23 +111,8 @@ export async function startSystem(writerSeconds: number, movesClocks: boolean) {
   };
 }
 
-type Sources = { second: number; originPids: number[]; edgePids: number[]; databasePath: string };
-
 const kilobyte = 1024;
 const megabyte = kilobyte ** 2;
-
-/** Reads /proc, and the sizes of the database's files. */
-function takeSample({ second, originPids, edgePids, databasePath }: Sources): Sample {
-  return {
-    second,
-    originMegabytes: sumOf(originPids.map(residentMegabytes)),
-    edgeMegabytes: sumOf(edgePids.map(residentMegabytes)),
-    originHandles: sumOf(originPids.map(openHandles)),
-    edgeHandles: sumOf(edgePids.map(openHandles)),
-    databaseMegabytes: sizeOf(databasePath) / megabyte,
-    walMegabytes: sizeOf(`${databasePath}-wal`) / megabyte,
-  };
-}
 
 /** A process and all that it has started, and that they have. */
 function withDescendants(pid: number): number[] {
@@ -120,8 +120,9 @@ function withDescendants(pid: number): number[] {
   return [pid, ...children.flatMap(withDescendants)];
 }
 
-function commandOf(pid: number): string {
-  return readIfThere(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
+/** Of wrangler: the Worker's and the one in front of it. */
+function workerdOf(pid: number): number[] {
+  return withDescendants(pid).filter((one) => readIfThere(`/proc/${one}/cmdline`).includes("workerd\0serve"));
 }
 
 function residentMegabytes(pid: number): number {
@@ -139,14 +140,6 @@ function openHandles(pid: number): number {
 
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return ""; // the process has ended
-  }
 }
 
 /** The real origin, on ports that stay its own, which can be killed and come back as systemd would start it. */
@@ -200,6 +193,17 @@ async function startOrigin(databasePath: string, env: Record<string, string>) {
 
     stop: () => origin.remove(),
   };
+}
+
+/** What wrangler and workerd are without our Worker: it answers with as many bytes as its path says. */
+function emptyWorker(url: string, folder: string, env: Record<string, string>): Program {
+  const script = join(folder, "empty.js");
+  const response = 'new Response("x".repeat(Number(new URL(url).pathname.slice(1))))';
+  writeFileSync(script, `export default { fetch: ({ url }) => ${response} };`);
+  const words = `dev ${script} --local --compatibility-date 2026-11-17 --inspector-port 0 --port ${new URL(url).port}`;
+  const command = [join(root, "edge-worker/node_modules/.bin/wrangler"), ...words.split(" ")];
+  const logPath = join(folder, "empty.log");
+  return new Program({ name: "the empty Worker", command, env, cwd: folder, logPath, readyUrl: `${url}/1` });
 }
 
 /** Of a negative number, all processes of the group. */
