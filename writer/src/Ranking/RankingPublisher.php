@@ -177,7 +177,7 @@ final readonly class RankingPublisher
  *   video_id: string, channel: string, category: ?string, kinds: string, published_at: ?int, region: string, held_because: ?string,
  *   available_from: ?int, available_until: ?int, countries: ?string,
  *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int, views_per_hour: float,
- *   rated_at: float, previous_views_per_hour: ?float, levels: ?string,
+ *   rated_at: float, previous_views_per_hour: ?float, levels: ?string, is_hidden?: true,
  * } a row of COUNTED
  * @type Announced = array{
  *   video_id: string, channel: string, category: ?string, kinds: string, published_at: ?int, first_seen_at: int,
@@ -301,7 +301,11 @@ final class RankableVideos
         $all = true;
         for (; ($row = $rows->current()) !== null && $row['region'] === $region; $rows->next()) {
             $key = "#{$row['video_id']}";
+            $isHidden = isset($row['is_hidden']);
             if (count($contenders) >= $this->mostCounted && !isset($counts[$key])) {
+                if ($isHidden) {
+                    continue;
+                }
                 $this->lists->leaveOut($region);
                 $all = false;
                 continue;
@@ -310,7 +314,8 @@ final class RankableVideos
                 $row,
                 Velocity::fromRow($row, $this->now),
                 $counts[$key] ?? [],
-                $this->ruling($row, $region, $row['views_per_hour']),
+                $isHidden ? null : $this->ruling($row, $region, $row['views_per_hour']),
+                $isHidden,
             );
         }
         foreach (array_diff_key($counts, $contenders) as $key => $some) {
@@ -389,7 +394,7 @@ final class RankableVideos
     /**
      * @param array<string> $regions
      * @param string $order SQL
-     * @return Generator<int, Counted> one for each video of a region that may rank
+     * @return Generator<int, Counted> one for each video of a region that may rank and, in an order, of those that are hidden
      */
     private function counted(array $regions, string $order): Generator
     {
@@ -401,11 +406,17 @@ final class RankableVideos
             $region = $row['region'];
             if ($row['last_observed_at'] > $this->latest) {
                 $this->lists->skipFuture();
-            } elseif ($this->isRemoved($row)) {
+                continue;
+            }
+            if ($this->isRemoved($row)) {
                 $this->lists->skipRemoved($region, $row['video_id']);
+                $row['is_hidden'] = true;
             } elseif (Restrictions::reason($row, $region, $this->now) !== null) {
                 $this->noteRestricted($row, $region, $row['views_per_hour']);
-            } elseif ($row['last_observed_at'] >= $this->leaveBefore[$region]) {
+                $row['is_hidden'] = true;
+            }
+            $mayYield = !isset($row['is_hidden']) || $order !== '';
+            if ($mayYield && $row['last_observed_at'] >= $this->leaveBefore[$region]) {
                 yield $row;
             }
         }

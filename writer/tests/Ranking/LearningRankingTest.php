@@ -171,8 +171,10 @@ final class LearningRankingTest extends TestCase
         $this->visitAll($this->publish(), 300);
         $this->catalogue('announced', 'GB');
         $this->see('GB', 'announced', 2, 200, 30);
+        $unseen = StoredObservations::observation('unseen', views: 5_000_000, channel: 'another');
+        StoredObservations::in($this->database, [$unseen]);
         $scores = array_column($this->publish(0.0), 'score', 'video_id');
-        foreach ([array_key_first($scores), 'announced'] as $id) {
+        foreach ([array_key_first($scores), 'announced', 'unseen'] as $id) {
             new Removals($this->database)->remove(RemovalKind::Video, $id, 'a test', self::NOON);
             unset($scores[$id]);
 
