@@ -163,7 +163,9 @@ export class LocalFile {
         ...findExpired(readGenerations(database), { retentionSeconds }),
         ...this.#unfollowed(database),
       ];
-      database.transaction(() => deleteGenerations(database, dropped))();
+      const erased = this.#erased(database, added);
+      database.transaction(() => deleteGenerations(database, [...dropped, ...erased]))();
+      if (erased.length > 0) database.run("VACUUM"); // its bytes would stay in free pages
       return readGenerations(database);
     } finally {
       database.close();
@@ -209,6 +211,20 @@ export class LocalFile {
     return readGenerations(database)
       .map(({ id }) => id)
       .filter((id) => !stores.includes(memory.storeOf(id) ?? stores[0] ?? ""));
+  }
+
+  /** Generations of a store from before something was erased there, as its newest file says: they may name it. */
+  #erased(database: Database, { store, newest, files }: NewGenerations): number[] {
+    const { memory, stores } = this.#options;
+    const newestFile = files.find(({ generation }) => generation === newest?.accepted.pointer.generation);
+    const erasedAt = newestFile === undefined ? null : readErasedAt(newestFile.path);
+    if (erasedAt === null) return [];
+    const isOfStore = (id: number) =>
+      files.some(({ generation }) => generation === id) || (memory.storeOf(id) ?? stores[0]) === store;
+    return readGenerations(database)
+      .filter(({ id, publishedAt }) => publishedAt <= erasedAt && id !== newestFile?.generation)
+      .map(({ id }) => id)
+      .filter(isOfStore);
   }
 
   #refuseBackwards(generations: readonly KeptGeneration[]): void {
@@ -465,6 +481,18 @@ export function readRemovals(path: string): Removals {
       )
       .all();
     return { rows, version: readVersion(database) };
+  } finally {
+    database.close();
+  }
+}
+
+/** When something was last erased (Unix seconds), as a generation's file says; null where nothing was. */
+function readErasedAt(path: string): number | null {
+  const database = new Database(path, { readonly: true, strict: true });
+  try {
+    const isThere = database.query("SELECT 1 FROM sqlite_schema WHERE name = 'erased'").get() !== null;
+    const sql = "SELECT max(erased_at) AS at FROM erased";
+    return isThere ? (database.query<{ at: number | null }, []>(sql).get()?.at ?? null) : null;
   } finally {
     database.close();
   }

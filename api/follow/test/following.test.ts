@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { videos } from "@trendvault/kit/database";
+import { type DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { root } from "@trendvault/kit/machine";
 import { FollowedStore } from "../test-support/test-follower.ts";
 import { TestPublisher, usualLists } from "../test-support/test-publisher.ts";
@@ -124,6 +124,27 @@ test("a removal takes effect in all generations of the file, and so does its end
   await followed.publisher.publish();
   await follower.poll();
   expect(follower.query("SELECT name FROM removals")).toEqual([]);
+});
+
+test("what is from before something was erased leaves the file with the next generation, to the last byte", async () => {
+  const follower = followed.start();
+  const old = videos(30, "erased-video");
+  await followed.publisher.publish({ lists: [{ region: "GB", videos: old }], rankedAt: 1_795_177_100 });
+  await followed.publisher.publish({ rankedAt: 1_795_177_160 });
+  await follower.settle();
+  const isIn = () => readFileSync(follower.path).includes("erased-video");
+  expect([follower.generations(), isIn()]).toEqual([[101, 102], true]);
+  const erased = (at: number) => ({
+    prepare: ({ database }: DatabaseBuilder) => {
+      database.run("INSERT INTO erased VALUES (zeroblob(32), ?)", [at]);
+    },
+  });
+  await followed.publisher.publish({ ...erased(1_795_177_160), rankedAt: 1_795_177_161 });
+  await follower.settle();
+  expect([follower.generations(), isIn()]).toEqual([[103], false]);
+  await followed.publisher.publish({ ...erased(1_795_177_160), rankedAt: 1_795_177_220 });
+  await follower.settle();
+  expect(follower.generations()).toEqual([103, 104]);
 });
 
 test("the newest description of a video is the one that all generations show", async () => {

@@ -35,8 +35,7 @@ final class Erase extends WriterCommand
     /** What is beyond reach, and for how long it stays there. */
     private const string BEYOND = <<<'TEXT'
     What this cannot reach:
-    - followers: older pages for their GENERATION_RETENTION_HOURS, by default 45 minutes, after they have the new generation
-      (delete their file sooner)
+    - followers: until they have the new generation (delete the file of one that does not run)
     - the edge's caches: served for 12 minutes, and while sources fail for a day and two minutes (purge the zone); KV: a day
       and two minutes after the last write (delete its keys); counters: ids for 49 hours, in Cloudflare's copies 30 days
     - browsers: 90 seconds, and up to 60 pages that they keep for use without a network

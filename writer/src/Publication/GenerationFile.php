@@ -60,6 +60,8 @@ final class GenerationFile
             Removals::NO_REASON .
             "', removed_at FROM main.removals ORDER BY kind, name",
         'removals_version' => 'SELECT * FROM main.removals_version',
+        // When something was last erased, of nothing: followers delete what is older.
+        'erased' => 'SELECT zeroblob(32), max(erased_at) FROM main.erased GROUP BY 1',
     ];
 
     private ?string $plain = null;

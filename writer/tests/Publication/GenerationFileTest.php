@@ -106,6 +106,26 @@ final class GenerationFileTest extends PublicationTestCase
     }
 
     #[Test]
+    public function it_says_when_something_was_last_erased_and_nothing_of_it(): void
+    {
+        $store = new FakeStore();
+        $installation = self::withCategoryOnlyVideos($store);
+        $erased = $installation->run(['erase', '--video', 'nobody']);
+        self::assertSame(ExitCode::Ok, $erased->exitCode, $erased->errors);
+        $file = self::file($store, $installation, self::current($store));
+
+        self::assertSame(
+            [
+                [
+                    'hash' => str_repeat('00', 32),
+                    'erased_at' => $installation->value('SELECT max(erased_at) FROM erased'),
+                ],
+            ],
+            self::rows($file, 'SELECT hex(name_hash) AS hash, erased_at FROM erased'),
+        );
+    }
+
+    #[Test]
     public function it_says_as_the_database_does_which_older_origins_can_read_it(): void
     {
         $store = new FakeStore();
