@@ -11,15 +11,16 @@ use TrendVault\Writer\Editorial\Ruling;
  *
  *     clicks ~ Poisson(impressions · bias(rank) · rate · left(age)),   left(age) = T / (age + T),   rate ~ Gamma
  *
- * T, the course, is not assumed: each of a grid from half an hour to never gets a weight, by the marginal likelihood
- * of the counts (a negative binomial). So are the prior's mean and shape, and the bias: the same videos stand at several
- * ranks, which tells the bias apart from their rates (Agarwal et al., WSDM 2019). What a list shows depends only on what
+ * T, the course, is each video's own. How many of a region's videos have which one of a grid from half an hour to never,
+ * and how good new ones are, follows from the marginal likelihood of the counts (a negative binomial; the mixing
+ * distribution is found as by Laird, JASA 1978), and a video's own counts say which is likely its. Nor is the bias assumed:
+ * the same videos stand at several ranks, which tells it apart from their rates (Agarwal et al., WSDM 2019). What a list shows depends only on what
  * was counted, so that its choice does not distort the estimates (Rubin, Biometrika 1976).
  */
 final class ClickModel
 {
     /** Is added to generations.formula where impressions took part. */
-    public const string VERSION = 'clicks-3';
+    public const string VERSION = 'clicks-4';
     /** From so many impressions on, what is learned from them ranks alone; before, together with the forecast. */
     public const float FULL_WEIGHT_IMPRESSIONS = 3000.0;
     /** The rate of a new video before anything was counted, worth as many videos as PRIOR_VIDEOS. */
@@ -40,19 +41,21 @@ final class ClickModel
     public const float HORIZON_HOURS = 200.0;
 
     public const float PRIOR_VIDEOS = 5.0;
-    private const array SHAPES = [0.25, 0.5, 1.0, 2.0, 4.0];
-    /**
-     * The prior of a video is no narrower: rates have a heavier tail than a Gamma distribution of their bulk's shape, and
-     * what is looked for stands in the tail.
-     */
-    private const float LARGEST_SHAPE = 0.5;
+    /** Of the prior of a video: rates have a heavy tail, and what is looked for stands in it. */
+    private const float SHAPE = 0.5;
     private const float LEAST_TAPER_HOURS = 0.5;
     private const int TAPERS = 24;
     private const float NEVER = 1e6;
     /** Bursts and drift make the likelihood too sure: its logarithm is divided by this. */
     private const float TEMPER = 4.0;
-    private const float LEAST_WEIGHT = 0.001;
-    /** The course is learned from so many videos at most: those whose ids have the least checksums. */
+    /** What share of the videos may have any course, as far as COURSE_VIDEOS know. */
+    private const float ANY_COURSE = 0.1;
+    private const float COURSE_VIDEOS = 5.0;
+    private const int COURSE_ROUNDS = 2;
+    private const int COURSE_STEPS = 10;
+    /** A course of fewer videos is left out. */
+    private const float LEAST_SHARE = 0.003;
+    /** The courses are learned from so many videos at most: those whose ids have the least checksums. */
     private const int SAMPLE = 600;
     private const int MEAN_STEPS = 3;
     private const int BIAS_STEPS = 8;
@@ -70,8 +73,6 @@ final class ClickModel
     private const float LARGER_SHARE = 0.05;
     /** In the prior's mean a rate counts as so many times that mean at most. */
     private const float LARGEST_MULTIPLE = 8.0;
-    /** How much the counts of a video say of the course is measured by these, in hours. */
-    private const array PROBED_TAPERS = [0.5, 3.0, 20.0, 150.0, self::NEVER];
 
     /**
      * @var array<int, list<array{int, float, float, float, float, float}>> rank group, impressions, clicks, age in hours,
@@ -80,7 +81,7 @@ final class ClickModel
     private array $counts = [];
     /** @var array<int, float> from 1 down, by rank group */
     private array $bias;
-    /** @var list<array{float, float, float, float}> weight, taper in hours, the prior's shape and mean */
+    /** @var list<array{float, float, float}> share of the videos, taper in hours, the prior's mean; the largest share first */
     private array $courses = [];
     private float $impressions = 0.0;
     private float $clicks = 0.0;
@@ -107,7 +108,7 @@ final class ClickModel
         $this->hints = array_fill(0, count($contenders), 1.0);
         $this->readCounts();
         $sample = $this->sample();
-        $this->learnCourse($sample);
+        $this->learnCourses($sample);
         $elsewhere = new ElsewhereHints($contenders, $this->taper());
         $this->hints = $elsewhere->factors();
         $atBirth = $this->atBirth($sample);
@@ -115,7 +116,7 @@ final class ClickModel
         $this->learnTrust($elsewhere, $atBirth);
         $this->hints = $elsewhere->factors();
         if ($isBiased || array_any($this->hints, static fn(float $hint): bool => $hint !== 1.0)) {
-            $this->learnCourse($sample);
+            $this->learnCourses($sample);
         }
         $this->trust = $elsewhere->trust;
         $this->bounds = array_map(
@@ -153,7 +154,7 @@ final class ClickModel
         return exp($log);
     }
 
-    /** The mixture over all courses, as one Gamma distribution with its mean and variance. */
+    /** Over all courses that the video may have, as one Gamma distribution with its mean and variance. */
     public function rate(int $index): ClickRate
     {
         $age = $this->contenders[$index]->ageHours($this->now);
@@ -189,17 +190,18 @@ final class ClickModel
         $prior = $mean = $square = $life = 0.0;
         $now = $day = $week = 0.0;
         [$dayHours, $weekHours] = [Window::Day->hours(), Window::Week->hours()];
-        foreach ($this->courses as [$weight, $taper, $shape, $priorMean]) {
+        $weights = $this->weights($counts, $clicks, $hint);
+        foreach ($this->courses as $course => [$share, $taper, $priorMean]) {
             $spent = $age + $taper;
             $left = $taper / $spent;
-            $shape = $shape < self::LARGEST_SHAPE ? $shape : self::LARGEST_SHAPE;
             $expected = $priorMean * $hint;
-            $exposure = $shape / $expected;
-            $prior += $weight * $expected * $left;
+            $exposure = self::SHAPE / $expected;
+            $prior += $share * $expected * $left;
             foreach ($counts as [$impressions, , $countedAge]) {
                 $exposure += ($impressions * $taper) / ($countedAge + $taper);
             }
-            $one = (($shape + $clicks) / $exposure) * $left;
+            $weight = $weights[$course];
+            $one = ((self::SHAPE + $clicks) / $exposure) * $left;
             $some = $weight * $one;
             $mean += $some;
             $square += $some * ($one + $left / $exposure);
@@ -221,6 +223,45 @@ final class ClickModel
             [$held * $now, $held * $day, $held * $week],
             $forgotten,
         );
+    }
+
+    /**
+     * @param list<array{float, float, float}> $counts of a video, see weighted()
+     * @return list<float> how likely it has each course
+     */
+    private function weights(array $counts, float $clicks, float $hint): array
+    {
+        if ($counts === []) {
+            return array_column($this->courses, 0);
+        }
+        $logs = [];
+        foreach ($this->courses as [$share, $taper, $mean]) {
+            $rate = self::SHAPE / ($mean * $hint);
+            [$exposure, $log] = [$rate, 0.0];
+            foreach ($counts as [$impressions, $some, $age]) {
+                $left = $taper / ($age + $taper);
+                $exposure += $impressions * $left;
+                $log += $some > 0.0 ? $some * log($left) : 0.0;
+            }
+            $log += self::SHAPE * log($rate) - (self::SHAPE + $clicks) * log($exposure);
+            $logs[] = log($share) + $log / self::TEMPER;
+        }
+
+        return self::shareOut($logs);
+    }
+
+    /**
+     * @template Key of int
+     * @param non-empty-array<Key, float> $logs
+     * @return array<Key, float> what they are the logarithms of, in parts of the sum
+     */
+    private static function shareOut(array $logs): array
+    {
+        $most = max($logs);
+        $parts = array_map(static fn(float $log): float => exp($log - $most), $logs);
+        $all = array_sum($parts);
+
+        return array_map(static fn(float $part): float => $part / $all, $parts);
     }
 
     /** Views in the window ahead of a video with that rate; the unit is the one of docs/ranking.md. */
@@ -294,8 +335,12 @@ final class ClickModel
         return array_slice($sample, 0, self::SAMPLE);
     }
 
-    /** @param list<int> $sample */
-    private function learnCourse(array $sample): void
+    /**
+     * Expectation maximisation over which video has which course; it begins with what all have if they have one.
+     *
+     * @param list<int> $sample
+     */
+    private function learnCourses(array $sample): void
     {
         $tapers = [];
         for ($step = 0; $step < self::TAPERS; $step++) {
@@ -303,70 +348,164 @@ final class ClickModel
         }
         $tapers[] = self::NEVER;
         [$counts, $clicks] = $this->byAge($sample);
-        $parts = $this->parts($counts, $clicks);
-        $shapeTerms = array_map(
-            static fn(float $shape): float => array_sum(
-                array_map(
-                    static fn(float $some, float $part): float => $part * self::logRising($shape, $some),
-                    $clicks,
-                    $parts,
-                ),
-            ),
-            self::SHAPES,
-        );
-        $likelihoods = $priors = [];
-        [$place, $mean] = [2, self::PRIOR_RATE];
+        $under = $means = [];
+        $mean = self::PRIOR_RATE;
         foreach ($tapers as $taper) {
-            [$exposures, $splits] = $this->underCourse($taper, $counts);
-            // The likelihood has one hill over the shapes: climb it from where it was for the last course.
-            /** @var array<int, array{float, float}> $tried */
-            $tried = [];
-            $at = function (int $place) use (
-                &$tried,
-                &$mean,
-                $exposures,
-                $clicks,
-                $parts,
-                $shapeTerms,
-            ): float {
-                if (!isset($tried[$place])) {
-                    [$likelihood, $mean] = self::likelihood(
-                        self::SHAPES[$place],
-                        $mean,
-                        $exposures,
-                        $clicks,
-                        $parts,
-                    );
-                    $tried[$place] = [$likelihood + $shapeTerms[$place], $mean];
-                }
-
-                return $tried[$place][0];
-            };
-            while ($place > 0 && $at($place - 1) > $at($place)) {
-                $place--;
+            $under[] = [$exposures] = $this->underCourse($taper, $counts);
+            for ($step = 0; $step < self::MEAN_STEPS; $step++) {
+                $mean = self::meanRate($mean, $exposures, $clicks);
             }
-            while ($place < count(self::SHAPES) - 1 && $at($place + 1) > $at($place)) {
-                $place++;
-            }
-            $split = 0.0;
-            foreach ($splits as $number => $some) {
-                $split += $parts[$number] * $some;
-            }
-            $likelihoods[] = $at($place) + $split;
-            $priors[] = [self::SHAPES[$place], ($mean = $tried[$place][1])];
+            $means[] = $mean;
         }
-        $best = max($likelihoods);
-        $weights = array_map(
-            static fn(float $one): float => exp(($one - $best) / self::TEMPER),
-            $likelihoods,
-        );
-        $least = self::LEAST_WEIGHT * array_sum($weights);
-        $weights = array_filter($weights, static fn(float $weight): bool => $weight >= $least);
-        $all = array_sum($weights);
+        $shares = $before = [];
+        for ($round = 0; $round < self::COURSE_ROUNDS; $round++) {
+            $logs = self::logLikelihoods($under, $means, $clicks);
+            if ($round === 0) {
+                $shares = $before = self::sharesOfOne($logs);
+            }
+            $likelihoods = array_map(self::shareOut(...), $logs);
+            for ($step = 0; $step < self::COURSE_STEPS; $step++) {
+                $shares = self::shares($shares, $before, $likelihoods);
+            }
+            $means = self::means($means, $shares, $likelihoods, $under, $clicks);
+        }
+        $shares = array_filter($shares, static fn(float $share): bool => $share >= self::LEAST_SHARE);
+        arsort($shares);
+        $all = array_sum($shares);
         $this->courses = [];
-        foreach ($weights as $index => $weight) {
-            $this->courses[] = [$weight / $all, $tapers[$index], ...$priors[$index]];
+        foreach ($shares as $course => $share) {
+            $this->courses[] = [$share / $all, $tapers[$course], $means[$course]];
         }
+    }
+
+    /**
+     * @param list<array{list<float>, list<float>}> $under see underCourse(), by course
+     * @param list<float> $means by course
+     * @param list<float> $clicks by video
+     * @return list<non-empty-list<float>> ln(likelihood) of its clicks, by video and course
+     */
+    private static function logLikelihoods(array $under, array $means, array $clicks): array
+    {
+        $logs = [];
+        foreach ($under as $course => [$exposures, $splits]) {
+            $rate = self::SHAPE / $means[$course];
+            $whole = self::SHAPE * log($rate);
+            foreach ($exposures as $video => $exposure) {
+                $log = $splits[$video] + $whole - (self::SHAPE + $clicks[$video]) * log($rate + $exposure);
+                $logs[$video][] = $log / self::TEMPER;
+            }
+        }
+
+        return $logs;
+    }
+
+    /**
+     * How likely each course is where all videos have the same one. Each video counts as bounded() says: a million false
+     * impressions say no more than the next video's true ones.
+     *
+     * @param list<non-empty-list<float>> $logs see logLikelihoods()
+     * @return non-empty-list<float> by course
+     */
+    private static function sharesOfOne(array $logs): array
+    {
+        $parts = self::bounded(
+            array_map(static fn(array $ofVideo): float => max($ofVideo) - min($ofVideo), $logs),
+        );
+        $sums = array_fill(0, self::TAPERS + 1, 0.0);
+        foreach ($logs as $video => $ofVideo) {
+            foreach ($ofVideo as $course => $log) {
+                $sums[$course] += $parts[$video] * $log;
+            }
+        }
+
+        return array_map(
+            static fn(float $share): float => (1 - self::ANY_COURSE) * $share +
+                self::ANY_COURSE / count($sums),
+            self::shareOut($sums),
+        );
+    }
+
+    /**
+     * A step of expectation maximisation.
+     *
+     * @param list<float> $shares by course
+     * @param list<float> $before what they were before any video had its say
+     * @param list<list<float>> $likelihoods by video and course
+     * @return list<float>
+     */
+    private static function shares(array $shares, array $before, array $likelihoods): array
+    {
+        $videos = array_map(static fn(float $share): float => self::COURSE_VIDEOS * $share, $before);
+        foreach ($likelihoods as $ofVideo) {
+            $sum = 0.0;
+            foreach ($ofVideo as $course => $likelihood) {
+                $sum += $shares[$course] * $likelihood;
+            }
+            foreach ($ofVideo as $course => $likelihood) {
+                $videos[$course] += ($shares[$course] * $likelihood) / $sum;
+            }
+        }
+        $all = array_sum($videos);
+
+        return array_map(static fn(float $some): float => $some / $all, $videos);
+    }
+
+    /**
+     * @param list<float> $means by course
+     * @param list<float> $shares
+     * @param list<list<float>> $likelihoods by video and course
+     * @param list<array{list<float>, list<float>}> $under see underCourse(), by course
+     * @param list<float> $clicks by video
+     * @return list<float> the mean rate of the videos that are likely to have each course
+     */
+    private static function means(
+        array $means,
+        array $shares,
+        array $likelihoods,
+        array $under,
+        array $clicks,
+    ): array {
+        $parts = [];
+        foreach ($likelihoods as $ofVideo) {
+            $sum = 0.0;
+            foreach ($ofVideo as $course => $likelihood) {
+                $sum += $shares[$course] * $likelihood;
+            }
+            foreach ($ofVideo as $course => $likelihood) {
+                $parts[$course][] = ($shares[$course] * $likelihood) / $sum;
+            }
+        }
+        foreach ($parts as $course => $ofVideos) {
+            $means[$course] = self::meanRate($means[$course], $under[$course][0], $clicks, $ofVideos);
+        }
+
+        return $means;
+    }
+
+    /**
+     * A step of expectation maximisation.
+     *
+     * @param list<float> $exposures by video
+     * @param list<float> $clicks
+     * @param ?list<float> $parts of each video that count; null for all of each
+     */
+    private static function meanRate(
+        float $mean,
+        array $exposures,
+        array $clicks,
+        ?array $parts = null,
+    ): float {
+        [$sum, $videos] = [self::PRIOR_VIDEOS * self::PRIOR_RATE, self::PRIOR_VIDEOS];
+        $rate = self::SHAPE / $mean;
+        $most = self::LARGEST_MULTIPLE * $mean;
+        foreach ($exposures as $video => $exposure) {
+            $part = $parts[$video] ?? 1.0;
+            $one = (self::SHAPE + $clicks[$video]) / ($rate + $exposure);
+            $sum += $part * ($one < $most ? $one : $most);
+            $videos += $part;
+        }
+
+        return $sum / $videos;
     }
 
     /**
@@ -413,92 +552,6 @@ final class ClickModel
     }
 
     /**
-     * The part of each video's counts that teaches. One whose likelihood turns on the course by more than that of
-     * others counts in part: a million false impressions say no more than the next video's true ones.
-     *
-     * @param array<int, list<array{float, float, float}>> $counts see byAge()
-     * @param list<float> $clicks
-     * @return list<float> up to 1
-     */
-    private function parts(array $counts, array $clicks): array
-    {
-        $whole = array_fill(0, count($clicks), 1.0);
-        $least = $most = $ranges = [];
-        $mean = self::PRIOR_RATE;
-        foreach (self::PROBED_TAPERS as $taper) {
-            [$exposures, $splits] = $this->underCourse($taper, $counts);
-            [, $mean] = self::likelihood(self::LARGEST_SHAPE, $mean, $exposures, $clicks, $whole);
-            $rate = self::LARGEST_SHAPE / $mean;
-            foreach ($splits as $number => $split) {
-                $likelihood =
-                    $split +
-                    self::LARGEST_SHAPE * log($rate) -
-                    (self::LARGEST_SHAPE + $clicks[$number]) * log($rate + $exposures[$number]);
-                $least[$number] = min($least[$number] ?? INF, $likelihood);
-                $most[$number] = max($most[$number] ?? -INF, $likelihood);
-            }
-        }
-        foreach ($least as $number => $likelihood) {
-            $ranges[] = $most[$number] - $likelihood;
-        }
-
-        return self::bounded($ranges);
-    }
-
-    /**
-     * Of the clicks, for a shape of the prior; its mean is found by expectation maximisation.
-     *
-     * @param list<float> $exposures
-     * @param list<float> $clicks
-     * @param list<float> $parts of them that count
-     * @return array{float, float} and the mean
-     */
-    private static function likelihood(
-        float $shape,
-        float $mean,
-        array $exposures,
-        array $clicks,
-        array $parts,
-    ): array {
-        $videos = count($clicks);
-        for ($step = 0; $step < self::MEAN_STEPS; $step++) {
-            $sum = self::PRIOR_VIDEOS * self::PRIOR_RATE;
-            $rate = $shape / $mean;
-            $most = self::LARGEST_MULTIPLE * $mean;
-            foreach ($exposures as $index => $exposure) {
-                $one = ($shape + $clicks[$index]) / ($rate + $exposure);
-                $sum += $one < $most ? $one : $most;
-            }
-            $mean = $sum / (self::PRIOR_VIDEOS + $videos);
-        }
-        $rate = $shape / $mean;
-        $likelihood = array_sum($parts) * $shape * log($rate);
-        foreach ($exposures as $index => $exposure) {
-            $likelihood -= $parts[$index] * ($shape + $clicks[$index]) * log($rate + $exposure);
-        }
-
-        return [$likelihood, $mean];
-    }
-
-    /** ln Γ(shape + count) − ln Γ(shape), by Stirling's series above 8. */
-    private static function logRising(float $shape, float $count): float
-    {
-        if ($count <= 0.0) {
-            return 0.0;
-        }
-        $of = static function (float $x): float {
-            $product = 1.0;
-            for (; $x < 8.0; $x++) {
-                $product *= $x;
-            }
-
-            return ($x - 0.5) * log($x) - $x + 1 / (12 * $x) - 1 / (360 * $x ** 3) - log($product);
-        };
-
-        return $of($shape + $count) - $of($shape);
-    }
-
-    /**
      * @param list<int> $sample
      * @return array<int, non-empty-array<int, array{float, float}>> impressions, as if the video were new under the learned
      *   course, and clicks; by contender and rank group
@@ -537,15 +590,15 @@ final class ClickModel
                 $all[$index] += $some;
             }
         }
-        [, , $shape, $mean] = $this->courses[0];
+        $mean = $this->courses[0][2];
         for ($step = 0; $step < self::BIAS_STEPS; $step++) {
             $rates = $sizes = [];
             foreach ($exposures as $index => $groups) {
-                $exposure = $shape / $mean;
+                $exposure = self::SHAPE / $mean;
                 foreach ($groups as $group => $some) {
                     $exposure += $some * $this->bias[$group];
                 }
-                $rates[$index] = ($shape + $all[$index]) / $exposure;
+                $rates[$index] = (self::SHAPE + $all[$index]) / $exposure;
                 foreach ($groups as $group => $some) {
                     $likely = $some * $this->bias[$group] * $rates[$index];
                     $sizes[$group][$index] = max($likely, $atBirth[$index][$group][1]);
@@ -576,7 +629,7 @@ final class ClickModel
                 $clicks[$index] += $some;
             }
         }
-        $elsewhere->learnTrust($exposures, $clicks, $this->courses[0][3], self::TEMPER);
+        $elsewhere->learnTrust($exposures, $clicks, $this->courses[0][2], self::TEMPER);
     }
 
     /**
@@ -651,8 +704,9 @@ final class ClickModel
             return 0.0;
         }
         $taper = $this->taper();
-        [, , $shape, $mean] = $this->courses[0];
-        [$before, $earlier, $impressions] = [$shape, $shape / ($mean * $this->hints[$index]), 0.0];
+        $mean = $this->courses[0][2];
+        [$before, $earlier] = [self::SHAPE, self::SHAPE / ($mean * $this->hints[$index])];
+        $impressions = 0.0;
         foreach ($this->counts[$index] as [$group, $all, $some, $countedAge, $newer, $opened]) {
             $seen = ($this->bias[$group] * $taper) / ($countedAge + $taper);
             $weight = self::remembered($countedAge, $age);
