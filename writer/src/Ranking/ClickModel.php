@@ -11,11 +11,11 @@ use TrendVault\Writer\Editorial\Ruling;
  *
  *     clicks ~ Poisson(impressions · bias(rank) · rate · left(age)),   left(age) = T / (age + T),   rate ~ Gamma
  *
- * T, the course, is each video's own. How many of a region's videos have which one of a grid from half an hour to never,
- * and how good new ones are, follows from the marginal likelihood of the counts (a negative binomial; the mixing
- * distribution is found as by Laird, JASA 1978), and a video's own counts say which is likely its. Nor is the bias assumed:
- * the same videos stand at several ranks, which tells it apart from their rates (Agarwal et al., WSDM 2019). What a list shows depends only on what
- * was counted, so that its choice does not distort the estimates (Rubin, Biometrika 1976).
+ * T, the course, is each video's own, of a grid from half an hour to never. How many of a region's videos have which one
+ * follows from the marginal likelihood of the counts, a negative binomial (Laird, JASA 1978), and a video's own counts
+ * say which one it is likely to have. The bias is not assumed, either: the same videos stand at several ranks, which
+ * tells it apart from their rates (Agarwal et al., WSDM 2019). What a list shows depends only on what was counted, so
+ * that its choice does not distort the estimates (Rubin, Biometrika 1976).
  */
 final class ClickModel
 {
@@ -44,17 +44,20 @@ final class ClickModel
     /** Of the prior of a video: rates have a heavy tail, and what is looked for stands in it. */
     private const float SHAPE = 0.5;
     private const float LEAST_TAPER_HOURS = 0.5;
-    private const int TAPERS = 24;
+    private const int TAPERS = 12;
     private const float NEVER = 1e6;
     /** Bursts and drift make the likelihood too sure: its logarithm is divided by this. */
     private const float TEMPER = 4.0;
-    /** What share of the videos may have any course, as far as COURSE_VIDEOS know. */
+    /** The share of videos of which nothing is assumed: they have any course. */
     private const float ANY_COURSE = 0.1;
+    /** What is assumed of the shares weighs as much as so many videos. */
     private const float COURSE_VIDEOS = 5.0;
     private const int COURSE_ROUNDS = 2;
     private const int COURSE_STEPS = 10;
-    /** A course of fewer videos is left out. */
-    private const float LEAST_SHARE = 0.003;
+    /** A course that fewer videos have is left out. */
+    private const float LEAST_SHARE = 0.01;
+    /** Of a video, courses that are less likely are left out. */
+    private const float LEAST_LIKELY = 1e-4;
     /** The courses are learned from so many videos at most: those whose ids have the least checksums. */
     private const int SAMPLE = 600;
     private const int MEAN_STEPS = 3;
@@ -75,8 +78,8 @@ final class ClickModel
     private const float LARGEST_MULTIPLE = 8.0;
 
     /**
-     * @var array<int, list<array{int, float, float, float, float, float}>> rank group, impressions, clicks, age in hours,
-     *   the recent part of impressions and clicks; by contender
+     * @var array<int, list<array{int, float, float, float, float, float, int}>> rank group, impressions, clicks, age in hours,
+     *   the recent part of impressions and clicks, age group; by contender, in the order of the age groups
      */
     private array $counts = [];
     /** @var array<int, float> from 1 down, by rank group */
@@ -183,25 +186,44 @@ final class ClickModel
         array $counts,
         float $forgotten,
     ): ClickRate {
-        $clicks = 0.0;
-        foreach ($counts as [, $some]) {
-            $clicks += $some;
+        $shape = self::SHAPE;
+        foreach ($counts as [, $clicks]) {
+            $shape += $clicks;
+        }
+        $exposures = $logs = [];
+        $most = -INF;
+        foreach ($this->courses as [$share, $taper, $priorMean]) {
+            $rate = self::SHAPE / ($priorMean * $hint);
+            [$exposure, $log] = [$rate, 0.0];
+            foreach ($counts as [$impressions, $clicks, $countedAge]) {
+                $left = $taper / ($countedAge + $taper);
+                $exposure += $impressions * $left;
+                if ($clicks > 0.0) {
+                    $log += $clicks * log($left);
+                }
+            }
+            $log += self::SHAPE * log($rate) - $shape * log($exposure);
+            $logs[] = $log = log($share) + $log / self::TEMPER;
+            $exposures[] = $exposure;
+            $most = $log > $most ? $log : $most;
+        }
+        $all = 0.0;
+        foreach ($logs as $course => $log) {
+            $all += $logs[$course] = exp($log - $most);
         }
         $prior = $mean = $square = $life = 0.0;
         $now = $day = $week = 0.0;
         [$dayHours, $weekHours] = [Window::Day->hours(), Window::Week->hours()];
-        $weights = $this->weights($counts, $clicks, $hint);
         foreach ($this->courses as $course => [$share, $taper, $priorMean]) {
             $spent = $age + $taper;
             $left = $taper / $spent;
-            $expected = $priorMean * $hint;
-            $exposure = self::SHAPE / $expected;
-            $prior += $share * $expected * $left;
-            foreach ($counts as [$impressions, , $countedAge]) {
-                $exposure += ($impressions * $taper) / ($countedAge + $taper);
+            $prior += $share * $priorMean * $hint * $left;
+            $weight = $logs[$course] / $all;
+            if ($weight < self::LEAST_LIKELY) {
+                continue;
             }
-            $weight = $weights[$course];
-            $one = ((self::SHAPE + $clicks) / $exposure) * $left;
+            $exposure = $exposures[$course];
+            $one = ($shape / $exposure) * $left;
             $some = $weight * $one;
             $mean += $some;
             $square += $some * ($one + $left / $exposure);
@@ -223,31 +245,6 @@ final class ClickModel
             [$held * $now, $held * $day, $held * $week],
             $forgotten,
         );
-    }
-
-    /**
-     * @param list<array{float, float, float}> $counts of a video, see weighted()
-     * @return list<float> how likely it has each course
-     */
-    private function weights(array $counts, float $clicks, float $hint): array
-    {
-        if ($counts === []) {
-            return array_column($this->courses, 0);
-        }
-        $logs = [];
-        foreach ($this->courses as [$share, $taper, $mean]) {
-            $rate = self::SHAPE / ($mean * $hint);
-            [$exposure, $log] = [$rate, 0.0];
-            foreach ($counts as [$impressions, $some, $age]) {
-                $left = $taper / ($age + $taper);
-                $exposure += $impressions * $left;
-                $log += $some > 0.0 ? $some * log($left) : 0.0;
-            }
-            $log += self::SHAPE * log($rate) - (self::SHAPE + $clicks) * log($exposure);
-            $logs[] = log($share) + $log / self::TEMPER;
-        }
-
-        return self::shareOut($logs);
     }
 
     /**
@@ -300,7 +297,14 @@ final class ClickModel
                     $some->ageHours,
                     $recent * max($some->recentImpressions, $some->recentClicks),
                     $recent * $some->recentClicks,
+                    $some->ageGroup,
                 ];
+            }
+            if (count($contender->counts) > 1) {
+                usort(
+                    $this->counts[$index],
+                    static fn(array $one, array $other): int => $one[6] <=> $other[6],
+                );
             }
         }
         foreach (self::bounded($sums) as $index => $part) {
@@ -344,7 +348,7 @@ final class ClickModel
     {
         $tapers = [];
         for ($step = 0; $step < self::TAPERS; $step++) {
-            $tapers[] = self::LEAST_TAPER_HOURS * 2 ** ($step / 2);
+            $tapers[] = self::LEAST_TAPER_HOURS * 2 ** $step;
         }
         $tapers[] = self::NEVER;
         [$counts, $clicks] = $this->byAge($sample);
@@ -428,8 +432,8 @@ final class ClickModel
     /**
      * A step of expectation maximisation.
      *
-     * @param list<float> $shares by course
-     * @param list<float> $before what they were before any video had its say
+     * @param list<float> $shares of the videos, by course
+     * @param list<float> $before what is assumed of them
      * @param list<list<float>> $likelihoods by video and course
      * @return list<float>
      */
@@ -517,13 +521,8 @@ final class ClickModel
     {
         $counts = $clicks = [];
         foreach ($sample as $index) {
-            $all = 0.0;
-            $counts[$index] = [];
-            foreach ($this->counts[$index] as [$group, $impressions, $some, $age]) {
-                $counts[$index][] = [$impressions * $this->bias[$group], $some, $age];
-                $all += $some;
-            }
-            $clicks[] = $all;
+            $counts[$index] = $this->weighted($index, null, 0.0);
+            $clicks[] = array_sum(array_column($counts[$index], 1));
         }
 
         return [$counts, $clicks];
@@ -662,18 +661,36 @@ final class ClickModel
         return $bias;
     }
 
-    /** @return list<array{float, float, float}> impressions that count as such at the first rank, clicks, age */
-    private function weighted(int $index, float $age, float $forgotten): array
+    /**
+     * @param ?float $age in hours: counts at lesser ages weigh less, see FORGETTING; null for all alike
+     * @return list<array{float, float, float}> impressions that count as such at the first rank, clicks and the mean age of
+     *   the impressions; by age group
+     */
+    private function weighted(int $index, ?float $age, float $forgotten): array
     {
         $counts = [];
+        $last = -1;
         foreach (
             $this->counts[$index] ?? []
-            as [$group, $impressions, $clicks, $countedAge, $newer, $opened]
+            as [$group, $impressions, $clicks, $countedAge, $newer, $opened, $ageGroup]
         ) {
-            $weight = self::remembered($countedAge, $age);
-            $impressions -= $forgotten * ($impressions - $newer);
-            $clicks -= $forgotten * ($clicks - $opened);
-            $counts[] = [$weight * $this->bias[$group] * $impressions, $weight * $clicks, $countedAge];
+            $weight = $age === null ? 1.0 : self::remembered($countedAge, $age);
+            $impressions =
+                $weight * $this->bias[$group] * ($impressions - $forgotten * ($impressions - $newer));
+            $clicks = $weight * ($clicks - $forgotten * ($clicks - $opened));
+            if ($ageGroup !== $last) {
+                $counts[] = [$impressions, $clicks, $countedAge];
+                $last = $ageGroup;
+                continue;
+            }
+            $place = count($counts) - 1;
+            [$before, $some, $meanAge] = $counts[$place];
+            $sum = $before + $impressions;
+            $counts[$place] = [
+                $sum,
+                $some + $clicks,
+                $sum > 0.0 ? $meanAge + (($countedAge - $meanAge) * $impressions) / $sum : $meanAge,
+            ];
         }
 
         return $counts;

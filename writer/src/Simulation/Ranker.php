@@ -118,7 +118,7 @@ final class PlainBayes implements Ranker
     }
 }
 
-/** A reference that knows the spread of the rates and how they fall, but no video's rate. */
+/** A reference that knows the spread of the rates and how each falls, but no video's rate. */
 final class KnowsTheLaw implements Ranker
 {
     /** @var array<string, array{float, float}> shape and rate, by video */
@@ -138,9 +138,10 @@ final class KnowsTheLaw implements Ranker
             [$shape, $rate] = $this->known[$video->id] ?? $unknown;
             $shape += $video->newClicks;
             $rate +=
-                $video->newImpressions * $this->world->left(($this->last - $video->publishedAt()) / 3600);
+                $video->newImpressions *
+                $video->left($this->world, ($this->last - $video->publishedAt()) / 3600);
             $this->known[$video->id] = [$shape, $rate];
-            $left = $this->world->left(($now - $video->publishedAt()) / 3600);
+            $left = $video->left($this->world, ($now - $video->publishedAt()) / 3600);
             $scores[$video->id] = ($shape / $rate + ($this->width * sqrt($shape)) / $rate) * $left;
         }
         $this->last = $now;

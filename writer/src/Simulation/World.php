@@ -37,6 +37,8 @@ final readonly class World
         public float $appealSigma = 1.0,
         /** Appeal falls as taper / (age + taper); null for one that never falls. */
         public ?float $taperHours = 7.0,
+        /** The share of videos whose appeal never falls. */
+        public float $evergreenShare = 0.0,
         public float $burstShare = 0.05,
         /** How much a burst adds, in parts of the appeal at birth. */
         public float $burstSize = 1.0,
@@ -144,6 +146,7 @@ final class SimulatedVideo
         /** The age at which it bursts; null when it does not. */
         private readonly ?float $burstsAtAge,
         private readonly bool $isDated = true,
+        private readonly bool $isEvergreen = false,
     ) {}
 
     public static function draw(World $world, Draws $draws, int $number, float $bornAt): self
@@ -155,16 +158,23 @@ final class SimulatedVideo
             $draws->factor($world->elsewhereIsOther ? $world->appealSigma : $world->elsewhereSigma),
             $draws->share() < $world->burstShare ? 6 + 54 * $draws->share() : null,
             $world->isDated,
+            $world->evergreenShare > 0.0 && $draws->share() < $world->evergreenShare,
         );
+    }
+
+    /** What is left of its appeal at an age in hours. */
+    public function left(World $world, float $age): float
+    {
+        return $this->isEvergreen ? 1.0 : $world->left($age);
     }
 
     /** The chance that a visitor who looks at it opens it. */
     public function chance(World $world, float $hour): float
     {
         $age = max(0.0, $hour - $this->bornAt);
-        $left = $world->left($age);
+        $left = $this->left($world, $age);
         if ($this->burstsAtAge !== null && $age > $this->burstsAtAge) {
-            $left += $world->burstSize * $world->left($age - $this->burstsAtAge);
+            $left += $world->burstSize * $this->left($world, $age - $this->burstsAtAge);
         }
 
         return min(self::LARGEST_CHANCE, $this->appeal * $left);
@@ -174,7 +184,7 @@ final class SimulatedVideo
     public function elsewhere(World $world, float $hour): float
     {
         return $world->elsewhereIsOther
-            ? $world->appealMean * $this->elsewhereFactor * $world->left($hour - $this->bornAt)
+            ? $world->appealMean * $this->elsewhereFactor * $this->left($world, $hour - $this->bornAt)
             : $this->elsewhereFactor * $this->chance($world, $hour);
     }
 
