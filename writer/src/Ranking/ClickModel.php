@@ -84,7 +84,10 @@ final class ClickModel
     private array $counts = [];
     /** @var array<int, float> from 1 down, by rank group */
     private array $bias;
-    /** @var list<array{float, float, float}> share of the videos, taper in hours, the prior's mean; the largest share first */
+    /**
+     * @var list<array{float, float, float, float}> share of the videos, taper in hours, the prior's mean, ln(likelihood)
+     *   before any exposure; the largest share first
+     */
     private array $courses = [];
     private float $impressions = 0.0;
     private float $clicks = 0.0;
@@ -190,26 +193,25 @@ final class ClickModel
         foreach ($counts as [, $clicks]) {
             $shape += $clicks;
         }
-        $exposures = $logs = [];
+        $exposures = $weights = [];
         $most = -INF;
-        foreach ($this->courses as [$share, $taper, $priorMean]) {
-            $rate = self::SHAPE / ($priorMean * $hint);
-            [$exposure, $log] = [$rate, 0.0];
+        foreach ($this->courses as [, $taper, $priorMean, $log]) {
+            $exposure = self::SHAPE / ($priorMean * $hint);
+            $split = 0.0;
             foreach ($counts as [$impressions, $clicks, $countedAge]) {
                 $left = $taper / ($countedAge + $taper);
                 $exposure += $impressions * $left;
                 if ($clicks > 0.0) {
-                    $log += $clicks * log($left);
+                    $split += $clicks * log($left);
                 }
             }
-            $log += self::SHAPE * log($rate) - $shape * log($exposure);
-            $logs[] = $log = log($share) + $log / self::TEMPER;
+            $weights[] = $log += ($split - $shape * log($exposure)) / self::TEMPER;
             $exposures[] = $exposure;
             $most = $log > $most ? $log : $most;
         }
         $all = 0.0;
-        foreach ($logs as $course => $log) {
-            $all += $logs[$course] = exp($log - $most);
+        foreach ($weights as $course => $log) {
+            $all += $weights[$course] = exp($log - $most);
         }
         $prior = $mean = $square = $life = 0.0;
         $now = $day = $week = 0.0;
@@ -218,7 +220,7 @@ final class ClickModel
             $spent = $age + $taper;
             $left = $taper / $spent;
             $prior += $share * $priorMean * $hint * $left;
-            $weight = $logs[$course] / $all;
+            $weight = $weights[$course] / $all;
             if ($weight < self::LEAST_LIKELY) {
                 continue;
             }
@@ -378,7 +380,10 @@ final class ClickModel
         $all = array_sum($shares);
         $this->courses = [];
         foreach ($shares as $course => $share) {
-            $this->courses[] = [$share / $all, $tapers[$course], $means[$course]];
+            $share /= $all;
+            // The factor of a video's hint is the same for all courses, and cancels.
+            $log = log($share) + (self::SHAPE * log(self::SHAPE / $means[$course])) / self::TEMPER;
+            $this->courses[] = [$share, $tapers[$course], $means[$course], $log];
         }
     }
 

@@ -35,6 +35,16 @@ final class WorldsTest extends TestCase
             [...$short, 'old_videos' => 1, 'births_per_hour' => 20, 'taper_hours' => 1],
             0.88,
         ];
+        yield 'news, and a tenth that never ages' => [
+            [
+                ...$short,
+                'old_videos' => 300,
+                'births_per_hour' => 12,
+                'taper_hours' => 2.5,
+                'evergreen_share' => 0.1,
+            ],
+            0.94,
+        ];
         yield from getenv('TEST_LONG') ? self::longWorlds() : [];
     }
 
@@ -60,6 +70,8 @@ final class WorldsTest extends TestCase
             [...$days, 'elsewhere_share' => 0.5, 'elsewhere_is_other' => true],
             0.9,
         ];
+        $mixed = [...$long, 'old_videos' => 600, 'births_per_hour' => 12, 'taper_hours' => 7];
+        yield 'videos of a day, and a tenth that never ages' => [[...$mixed, 'evergreen_share' => 0.1], 0.95];
         yield 'videos of a day, and few visitors' => [[...$days, 'loads_per_hour' => 500], 0.85];
     }
 
