@@ -170,7 +170,7 @@ final class ClickModel
             $age,
             $this->hints[$index],
             $this->bounds[$index],
-            $this->weighted($index, $age, $forgotten),
+            $this->weighted($index, $age, 1 - $forgotten),
             $forgotten,
         );
     }
@@ -189,30 +189,7 @@ final class ClickModel
         array $counts,
         float $forgotten,
     ): ClickRate {
-        $shape = self::SHAPE;
-        foreach ($counts as [, $clicks]) {
-            $shape += $clicks;
-        }
-        $exposures = $weights = [];
-        $most = -INF;
-        foreach ($this->courses as [, $taper, $priorMean, $log]) {
-            $exposure = self::SHAPE / ($priorMean * $hint);
-            $split = 0.0;
-            foreach ($counts as [$impressions, $clicks, $countedAge]) {
-                $left = $taper / ($countedAge + $taper);
-                $exposure += $impressions * $left;
-                if ($clicks > 0.0) {
-                    $split += $clicks * log($left);
-                }
-            }
-            $weights[] = $log += ($split - $shape * log($exposure)) / self::TEMPER;
-            $exposures[] = $exposure;
-            $most = $log > $most ? $log : $most;
-        }
-        $all = 0.0;
-        foreach ($weights as $course => $log) {
-            $all += $weights[$course] = exp($log - $most);
-        }
+        [$shape, $exposures, $weights] = $this->likely($counts, $hint);
         $prior = $mean = $square = $life = 0.0;
         $now = $day = $week = 0.0;
         [$dayHours, $weekHours] = [Window::Day->hours(), Window::Week->hours()];
@@ -220,7 +197,7 @@ final class ClickModel
             $spent = $age + $taper;
             $left = $taper / $spent;
             $prior += $share * $priorMean * $hint * $left;
-            $weight = $weights[$course] / $all;
+            $weight = $weights[$course];
             if ($weight < self::LEAST_LIKELY) {
                 continue;
             }
@@ -247,6 +224,45 @@ final class ClickModel
             [$held * $now, $held * $day, $held * $week],
             $forgotten,
         );
+    }
+
+    /**
+     * What a video's counts say of its course and its rate at birth, a Gamma distribution under each course.
+     *
+     * @param list<array{float, float, float}> $counts see weighted()
+     * @return array{float, list<float>, list<float>} shape; exposure and how likely it is, by course
+     */
+    private function likely(array $counts, float $hint): array
+    {
+        $shape = self::SHAPE;
+        foreach ($counts as [, $clicks]) {
+            $shape += $clicks;
+        }
+        $exposures = $weights = [];
+        $most = -INF;
+        foreach ($this->courses as [, $taper, $priorMean, $log]) {
+            $exposure = self::SHAPE / ($priorMean * $hint);
+            $split = 0.0;
+            foreach ($counts as [$impressions, $clicks, $countedAge]) {
+                $left = $taper / ($countedAge + $taper);
+                $exposure += $impressions * $left;
+                if ($clicks > 0.0) {
+                    $split += $clicks * log($left);
+                }
+            }
+            $weights[] = $log += ($split - $shape * log($exposure)) / self::TEMPER;
+            $exposures[] = $exposure;
+            $most = $log > $most ? $log : $most;
+        }
+        $all = 0.0;
+        foreach ($weights as $course => $log) {
+            $all += $weights[$course] = exp($log - $most);
+        }
+        foreach ($weights as $course => $weight) {
+            $weights[$course] = $weight / $all;
+        }
+
+        return [$shape, $exposures, $weights];
     }
 
     /**
@@ -526,7 +542,7 @@ final class ClickModel
     {
         $counts = $clicks = [];
         foreach ($sample as $index) {
-            $counts[$index] = $this->weighted($index, null, 0.0);
+            $counts[$index] = $this->weighted($index, null);
             $clicks[] = array_sum(array_column($counts[$index], 1));
         }
 
@@ -668,32 +684,33 @@ final class ClickModel
 
     /**
      * @param ?float $age in hours: counts at lesser ages weigh less, see FORGETTING; null for all alike
+     * @param float $earlier the part of the counts before the recent ones that counts
+     * @param float $recent the part of the recent ones
      * @return list<array{float, float, float}> impressions that count as such at the first rank, clicks and the mean age of
      *   the impressions; by age group
      */
-    private function weighted(int $index, ?float $age, float $forgotten): array
+    private function weighted(int $index, ?float $age, float $earlier = 1.0, float $recent = 1.0): array
     {
         $counts = [];
         $last = -1;
         foreach (
             $this->counts[$index] ?? []
-            as [$group, $impressions, $clicks, $countedAge, $newer, $opened, $ageGroup]
+            as [$group, $all, $some, $countedAge, $newer, $opened, $ageGroup]
         ) {
             $weight = $age === null ? 1.0 : self::remembered($countedAge, $age);
-            $impressions =
-                $weight * $this->bias[$group] * ($impressions - $forgotten * ($impressions - $newer));
-            $clicks = $weight * ($clicks - $forgotten * ($clicks - $opened));
+            $impressions = $weight * $this->bias[$group] * ($earlier * ($all - $newer) + $recent * $newer);
+            $clicks = $weight * ($earlier * ($some - $opened) + $recent * $opened);
             if ($ageGroup !== $last) {
                 $counts[] = [$impressions, $clicks, $countedAge];
                 $last = $ageGroup;
                 continue;
             }
             $place = count($counts) - 1;
-            [$before, $some, $meanAge] = $counts[$place];
+            [$before, $clicksBefore, $meanAge] = $counts[$place];
             $sum = $before + $impressions;
             $counts[$place] = [
                 $sum,
-                $some + $clicks,
+                $clicksBefore + $clicks,
                 $sum > 0.0 ? $meanAge + (($countedAge - $meanAge) * $impressions) / $sum : $meanAge,
             ];
         }
@@ -712,9 +729,10 @@ final class ClickModel
      * Whether a video has burst, from 0 to 1: so much of its earlier impressions and clicks counts no more. A power prior
      * (Ibrahim and Chen, Statistical Science 2000), whose power falls from 1 to 0 as
      *
-     *     (recent clicks − FALSE_CLICKS − expected) / √(expected · (1 + recent impressions / earlier ones) + 1)
+     *     (recent clicks − FALSE_CLICKS − expected) / √(variance + 1)
      *
-     * rises from BURST_DEVIATIONS by one; expected is the mean of a negative binomial distribution, given the earlier ones.
+     * rises from BURST_DEVIATIONS by one. The expected recent clicks are negative binomial under each course, given the
+     * earlier ones, which also say how likely it is.
      */
     private function burst(int $index, float $age): float
     {
@@ -725,19 +743,22 @@ final class ClickModel
         if ($clicks <= 0.0) {
             return 0.0;
         }
-        $taper = $this->taper();
-        $mean = $this->courses[0][2];
-        [$before, $earlier] = [self::SHAPE, self::SHAPE / ($mean * $this->hints[$index])];
-        $impressions = 0.0;
-        foreach ($this->counts[$index] as [$group, $all, $some, $countedAge, $newer, $opened]) {
-            $seen = ($this->bias[$group] * $taper) / ($countedAge + $taper);
-            $weight = self::remembered($countedAge, $age);
-            $impressions += $seen * $newer;
-            $earlier += $weight * $seen * ($all - $newer);
-            $before += $weight * ($some - $opened);
+        $recent = $this->weighted($index, null, 0.0);
+        [$shape, $exposures, $weights] = $this->likely(
+            $this->weighted($index, $age, recent: 0.0),
+            $this->hints[$index],
+        );
+        $expected = $square = 0.0;
+        foreach ($this->courses as $course => [, $taper]) {
+            $seen = 0.0;
+            foreach ($recent as [$impressions, , $countedAge]) {
+                $seen += ($impressions * $taper) / ($countedAge + $taper);
+            }
+            $one = ($shape * $seen) / $exposures[$course];
+            $expected += $weights[$course] * $one;
+            $square += $weights[$course] * $one * ($one + 1 + $seen / $exposures[$course]);
         }
-        $expected = ($impressions * $before) / $earlier;
-        $excess = ($clicks - $expected) / sqrt($expected * (1 + $impressions / $earlier) + 1);
+        $excess = ($clicks - $expected) / sqrt($square - $expected * $expected + 1);
 
         return max(0.0, min(1.0, $excess - self::BURST_DEVIATIONS));
     }
