@@ -54,7 +54,7 @@ final class GradualRankingTest extends TestCase
                 }
             }
         }
-        // One state in about two thousand moves by more: where what is learned of a region turns on that impression.
+        // One state in about a thousand moves by more: where what is learned of a region turns on that impression.
         self::assertLessThanOrEqual(
             max(1, $states / 300),
             count($larger),
