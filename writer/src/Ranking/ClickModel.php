@@ -698,8 +698,8 @@ final class ClickModel
             as [$group, $all, $some, $countedAge, $newer, $opened, $ageGroup]
         ) {
             $weight = $age === null ? 1.0 : self::remembered($countedAge, $age);
-            $impressions = $weight * $this->bias[$group] * ($earlier * ($all - $newer) + $recent * $newer);
-            $clicks = $weight * ($earlier * ($some - $opened) + $recent * $opened);
+            $impressions = $weight * $this->bias[$group] * ($earlier * $all + ($recent - $earlier) * $newer);
+            $clicks = $weight * ($earlier * $some + ($recent - $earlier) * $opened);
             if ($ageGroup !== $last) {
                 $counts[] = [$impressions, $clicks, $countedAge];
                 $last = $ageGroup;
