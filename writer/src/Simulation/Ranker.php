@@ -137,9 +137,8 @@ final class KnowsTheLaw implements Ranker
         foreach ($videos as $video) {
             [$shape, $rate] = $this->known[$video->id] ?? $unknown;
             $shape += $video->newClicks;
-            $rate +=
-                $video->newImpressions *
-                $video->left($this->world, ($this->last - $video->publishedAt()) / 3600);
+            $age = ($this->last - $video->publishedAt()) / 3600;
+            $rate += $video->newImpressions * $video->left($this->world, $age);
             $this->known[$video->id] = [$shape, $rate];
             $left = $video->left($this->world, ($now - $video->publishedAt()) / 3600);
             $scores[$video->id] = ($shape / $rate + ($this->width * sqrt($shape)) / $rate) * $left;

@@ -191,9 +191,8 @@ final class SimulatedVideo
     public function observe(int $at): void
     {
         $this->velocity =
-            $this->velocity === null
-                ? Velocity::first($at, $this->elsewhereViews, $this->toldPublishedAt())
-                : $this->velocity->next($at, $this->elsewhereViews);
+            $this->velocity?->next($at, $this->elsewhereViews) ??
+            Velocity::first($at, $this->elsewhereViews, $this->toldPublishedAt());
     }
 
     public function count(CountedImpressions $counted): void
