@@ -90,7 +90,7 @@ final readonly class World
                 $names = (string) preg_replace('/[A-Z]/', '_$0', implode(', ', array_keys($known)));
                 throw WriterException::usage(
                     "Cannot simulate: the world's $name is not known or not of its type; there are " .
-                        strtolower($names),
+                        strtolower($names) . '.',
                 );
             }
             $known[$property] = match (true) {
