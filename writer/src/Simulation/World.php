@@ -87,10 +87,10 @@ final readonly class World
                         is_float($value) ||
                         ($value === null && in_array($property, self::NULLABLE, true)));
             if (!$fits) {
-                $names = (string) preg_replace('/[A-Z]/', '_$0', implode(', ', array_keys($known)));
+                $names = implode(', ', array_keys($known));
+                $names = strtolower((string) preg_replace('/[A-Z]/', '_$0', $names));
                 throw WriterException::usage(
-                    "Cannot simulate: the world's $name is not known or not of its type; there are " .
-                        strtolower($names) . '.',
+                    "Cannot simulate: the world's $name is not known or not of its type; there are $names.",
                 );
             }
             $known[$property] = match (true) {
