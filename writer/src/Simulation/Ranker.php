@@ -138,9 +138,9 @@ final class KnowsTheLaw implements Ranker
             [$shape, $rate] = $this->known[$video->id] ?? $unknown;
             $shape += $video->newClicks;
             $age = ($this->last - $video->publishedAt()) / 3600;
-            $rate += $video->newImpressions * $video->left($this->world, $age);
+            $rate += $video->newImpressions * $this->world->left($age, $video->isEvergreen);
             $this->known[$video->id] = [$shape, $rate];
-            $left = $video->left($this->world, ($now - $video->publishedAt()) / 3600);
+            $left = $this->world->left(($now - $video->publishedAt()) / 3600, $video->isEvergreen);
             $scores[$video->id] = ($shape / $rate + ($this->width * sqrt($shape)) / $rate) * $left;
         }
         $this->last = $now;

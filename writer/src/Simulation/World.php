@@ -104,9 +104,12 @@ final readonly class World
         return new self(...$known);
     }
 
-    public function left(float $age): float
+    /** What is left of a video's appeal at an age in hours. */
+    public function left(float $age, bool $isEvergreen): float
     {
-        return $this->taperHours === null ? 1.0 : $this->taperHours / (max(0.0, $age) + $this->taperHours);
+        $taper = $isEvergreen ? null : $this->taperHours;
+
+        return $taper === null ? 1.0 : $taper / (max(0.0, $age) + $taper);
     }
 
     /** What the ceiling leaves of each message about a page. */
@@ -145,7 +148,7 @@ final class SimulatedVideo
         /** The age at which it bursts; null when it does not. */
         private readonly ?float $burstsAtAge,
         private readonly bool $isDated = true,
-        private readonly bool $isEvergreen = false,
+        public readonly bool $isEvergreen = false,
     ) {}
 
     public static function draw(World $world, Draws $draws, int $number, float $bornAt): self
@@ -161,19 +164,13 @@ final class SimulatedVideo
         );
     }
 
-    /** What is left of its appeal at an age in hours. */
-    public function left(World $world, float $age): float
-    {
-        return $this->isEvergreen ? 1.0 : $world->left($age);
-    }
-
     /** The chance that a visitor who looks at it opens it. */
     public function chance(World $world, float $hour): float
     {
         $age = max(0.0, $hour - $this->bornAt);
-        $left = $this->left($world, $age);
+        $left = $world->left($age, $this->isEvergreen);
         if ($this->burstsAtAge !== null && $age > $this->burstsAtAge) {
-            $left += $world->burstSize * $this->left($world, $age - $this->burstsAtAge);
+            $left += $world->burstSize * $world->left($age - $this->burstsAtAge, $this->isEvergreen);
         }
 
         return min(self::LARGEST_CHANCE, $this->appeal * $left);
@@ -183,7 +180,9 @@ final class SimulatedVideo
     public function elsewhere(World $world, float $hour): float
     {
         return $world->elsewhereIsOther
-            ? $world->appealMean * $this->elsewhereFactor * $this->left($world, $hour - $this->bornAt)
+            ? $world->appealMean *
+                    $this->elsewhereFactor *
+                    $world->left($hour - $this->bornAt, $this->isEvergreen)
             : $this->elsewhereFactor * $this->chance($world, $hour);
     }
 
