@@ -179,11 +179,11 @@ final class SimulatedVideo
     /** In parts of what elsewhere brings to the mean video. */
     public function elsewhere(World $world, float $hour): float
     {
-        return $world->elsewhereIsOther
-            ? $world->appealMean *
-                    $this->elsewhereFactor *
-                    $world->left($hour - $this->bornAt, $this->isEvergreen)
-            : $this->elsewhereFactor * $this->chance($world, $hour);
+        $liked = $world->elsewhereIsOther
+            ? $world->appealMean * $world->left($hour - $this->bornAt, $this->isEvergreen)
+            : $this->chance($world, $hour);
+
+        return $this->elsewhereFactor * $liked;
     }
 
     public function observe(int $at): void
