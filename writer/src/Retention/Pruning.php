@@ -35,7 +35,7 @@ final readonly class Pruning
     /** A source describes no longer what has left its catalogue. */
     private const string RELEASE = <<<'SQL'
     UPDATE videos SET described_by = NULL WHERE id IN (
-      SELECT v.id FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id AND v.described_by = c.source
+      SELECT DISTINCT v.id FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id AND v.described_by = c.source
       WHERE c.announced_at < ?1 LIMIT ?2
     )
     SQL;

@@ -141,6 +141,20 @@ final class SourceClaimsTest extends TestCase
     }
 
     #[Test]
+    public function all_that_leaves_at_once_is_for_the_next_source_to_describe_whatever_its_regions(): void
+    {
+        $name = static fn(int $id): array => self::named("v$id", ['FR', 'GB']);
+        $lines = [...array_map($name, range(1, 5100)), self::named('w', ['IE'])];
+        $this->ingest('spool:/a', $lines);
+        $this->clock->now++;
+        $this->ingest('spool:/b', $lines);
+        new Pruning($this->database)->prune($this->clock->now, 0);
+
+        self::assertSame(5101, $this->database->number('SELECT count(*) FROM videos'));
+        self::assertSame(0, $this->database->number('SELECT count(described_by) FROM videos'));
+    }
+
+    #[Test]
     public function regions_of_before_sources_were_told_apart_stay_until_a_source_names_them(): void
     {
         $this->ingest('spool:/a', [self::named('v', ['GB', 'IE'])]);
