@@ -29,6 +29,13 @@ final class VelocityRepair
     UNION
     SELECT region, video_id FROM velocity WHERE last_observed_at > ?1
     SQL;
+    /** Times of the writer's own clock, from which something is new, or gone. */
+    private const array SINCE = [
+        'videos' => ['first_seen_at', 'category_since'],
+        'catalogue' => ['first_announced_at'],
+        'velocity' => ['first_counted_at'],
+        'erased' => ['erased_at'],
+    ];
     private const string HISTORY = 'SELECT observed_at, region, video_id, views, previous_observed_at FROM observations WHERE observed_at <= ? ORDER BY observed_at';
     private const string LINK = 'UPDATE observations SET previous_observed_at = ? WHERE observed_at = ? AND region = ? AND video_id = ?';
     private const string KNOWN = <<<'SQL'
@@ -85,13 +92,11 @@ final class VelocityRepair
     private function takeOutFuture(int $latest, Closure $keep): int
     {
         $keep($this->future($latest));
-        $this->database->run('UPDATE videos SET first_seen_at = ?1 WHERE first_seen_at > ?1', [$latest]);
-        $this->database->run('UPDATE catalogue SET first_announced_at = ?1 WHERE first_announced_at > ?1', [
-            $latest,
-        ]);
-        $this->database->run('UPDATE velocity SET first_counted_at = ?1 WHERE first_counted_at > ?1', [
-            $latest,
-        ]);
+        foreach (self::SINCE as $table => $columns) {
+            foreach ($columns as $column) {
+                $this->database->run("UPDATE $table SET $column = ?1 WHERE $column > ?1", [$latest]);
+            }
+        }
         // Or platforms would not be asked until that time.
         $this->database->run('UPDATE youtube_pages SET fetched_at = 0 WHERE fetched_at > ?', [$latest]);
         $this->database->run('UPDATE source_schedules SET asked_at = 0, retry_at = 0 WHERE asked_at > ?', [

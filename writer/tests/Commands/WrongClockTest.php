@@ -110,14 +110,24 @@ final class WrongClockTest extends TestCase
         $this->installation->execute(
             "INSERT INTO catalogue (region, video_id, announced_at, first_announced_at) SELECT 'GB', id, $tomorrow, $tomorrow FROM videos",
         );
+        $this->installation->execute(
+            "UPDATE videos SET first_seen_at = $tomorrow, category_since = $tomorrow",
+        );
+        $this->installation->execute("INSERT INTO erased VALUES (zeroblob(32), $tomorrow)");
 
         self::assertSame(ExitCode::Ok, $this->writer('repair'));
-        self::assertLessThan(
-            $tomorrow,
-            $this->installation->value(
-                'SELECT max(first_announced_at, first_counted_at) FROM catalogue JOIN velocity USING (region, video_id) ORDER BY 1 DESC',
-            ),
-        );
+        foreach (
+            [
+                'max(first_announced_at) FROM catalogue',
+                'max(first_counted_at) FROM velocity',
+                'max(first_seen_at) FROM videos',
+                'max(category_since) FROM videos',
+                'max(erased_at) FROM erased',
+            ]
+            as $newest
+        ) {
+            self::assertLessThan($tomorrow, $this->installation->value("SELECT $newest"), $newest);
+        }
     }
 
     #[Test]
