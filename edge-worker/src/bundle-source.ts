@@ -254,6 +254,7 @@ export class BundleSource implements BundleReader {
     }
     const key = await this.signer.find(pointer, waitUntil);
     if (key === null) {
+      if (!this.#options.isOnly) return this.#unexplained(); // the origin makes any
       const limits = await this.store.limitsOf(pointer, waitUntil);
       return { kind: "refused", refusal: cannotMake(query, limits), until };
     }

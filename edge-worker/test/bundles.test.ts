@@ -103,6 +103,34 @@ describe("an edge that reads a bundle", () => {
     ]);
   });
 
+  test("without a key, refuses nothing that an origin makes while that one fails, and serves what is stored", async () => {
+    const rendered = published[0] as Rendered;
+    const [bucket, dataCentre] = [await bucketWith(1), new DataCentre()];
+    const options = { stored: [], fallback: null, dataCentre };
+    const seen = async (target: string, later: number, key: { signingSeed?: Uint8Array }) => {
+      const bundles = { bucket, keySet: bundleKeySet, ...key };
+      const edge = new InProcessEdge({ ...options, bundles }, () => rendered.signedAt + later);
+      const [status, fields] = JSON.parse(await edge.ask(target));
+      delete dataCentre.responses.get(target)?.bundle; // as if it were the origin's
+      return [status, new Headers(fields).get("cache-status")?.split("detail=")[1]];
+    };
+    for (const target of [`${list}&titles=fr`, `${list}&limit=7`]) {
+      const statuses = await withFetch(
+        () => failing,
+        async () => [
+          await seen(target, 20, {}),
+          await seen(target, 20, { signingSeed: edgeSeed }),
+          await seen(target, 3000, {}),
+        ],
+      );
+      expect(statuses).toEqual([
+        [503, undefined],
+        [200, "bundle"],
+        [200, "stale-if-error"],
+      ]);
+    }
+  });
+
   test("signs nothing with a key that the bundle's key set does not name, and says so", async () => {
     const { status, events } = await ask(`${list}&limit=7`, { generation: 2, signingSeed: edgeSeed });
     expect([status, events]).toEqual([400, ["edge_key_unknown: undefined"]]);
