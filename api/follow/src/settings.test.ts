@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { newFolder } from "@trendvault/kit/machine";
 import { readSettings } from "./settings.ts";
 
-const key = { kty: "OKP", crv: "Ed25519", kid: "AAAAAAAA", x: "AAAA", purpose: "publications" };
+const key = { kty: "OKP", crv: "Ed25519", kid: "AAAAAAAA", x: "A".repeat(43), purpose: "publications" };
 const good = {
   FOLLOW_URLS: "s3://bucket/lists, s3://bucket/others/",
   DB_PATH: "/srv/lists.db",
@@ -52,6 +52,7 @@ test.each([
   [{ FOLLOW_JWKS: undefined }, "FOLLOW_JWKS: missing"],
   [{ FOLLOW_JWKS: "" }, "FOLLOW_JWKS: missing"],
   [{ FOLLOW_JWKS: "{" }, "FOLLOW_JWKS: expected a JWK set"],
+  [{ FOLLOW_JWKS: JSON.stringify({ keys: [{ ...key, x: "AAAA" }] }) }, "FOLLOW_JWKS: expected a JWK set"],
   [
     { FOLLOW_JWKS: JSON.stringify({ keys: [{ ...key, purpose: "tokens" }] }) },
     "whose purpose is publications",

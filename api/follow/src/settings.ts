@@ -182,7 +182,8 @@ function readText(path: string): string {
 function parseKeys(text: string): PublicKeySet["keys"] {
   try {
     const { keys } = JSON.parse(text) as PublicKeySet;
-    return keys.filter(({ kty, crv, kid, x }) => kty === "OKP" && crv === "Ed25519" && Boolean(kid && x));
+    const isWhole = (x: string) => /^[\w-]{43}$/.test(x); // 32 bytes
+    return keys.filter(({ kty, crv, kid, x }) => kty === "OKP" && crv === "Ed25519" && kid && isWhole(x));
   } catch {
     return []; // no JSON, or none of that form
   }

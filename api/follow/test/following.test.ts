@@ -178,6 +178,10 @@ test("a new key is taken from the file without a new start", async () => {
 test.each([
   ["is no JSON any more", (path: string) => writeFileSync(path, "{")],
   ["is gone", (path: string) => rmSync(path)],
+  [
+    "has only a part of each key",
+    (path: string) => writeFileSync(path, partsOfKeys(readFileSync(path, "utf8"))),
+  ],
 ])("while the file of the keys %s, those of before stay, and the log says so once", async (_, spoil) => {
   await followed.publisher.publish();
   const path = keyFile(followed.publisher.jwks);
@@ -196,6 +200,10 @@ test.each([
   expect(await follower.poll()).toBeNull();
   expect(said()).toHaveLength(1);
 });
+
+function partsOfKeys(jwks: string): string {
+  return jwks.replaceAll(/(?<="x":")[^"]{9}/g, "");
+}
 
 function keyFile(text: string): string {
   const path = followed.store.path("jwks");
