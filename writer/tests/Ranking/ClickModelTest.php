@@ -15,6 +15,7 @@ use TrendVault\Writer\Ranking\RankGroup;
 use TrendVault\Writer\Ranking\Traffic;
 use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\VisitorParts;
+use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Simulation\Draws;
 use TrendVault\Writer\Tests\Support\Draws as TestDraws;
 
@@ -149,6 +150,63 @@ final class ClickModelTest extends TestCase
     }
 
     #[Test]
+    public function over_a_window_a_video_is_expected_to_have_the_mean_of_its_hours(): void
+    {
+        $draws = new Draws(TestDraws::seed());
+        $hours = [[Window::Now, 0.5], [Window::Day, 24], [Window::Week, 168]];
+        foreach ([[], self::regionLike($draws, 100, 0.67)] as $region) {
+            $model = self::model($region);
+            for ($round = 0; $round < TestDraws::count(usual: 5, long: 50); $round++) {
+                $age = 0.1 + 200 * $draws->share();
+                foreach ($hours as [$window, $length]) {
+                    $sum = 0.0;
+                    for ($part = 0.5; $part < 500; $part++) {
+                        $sum += $model->rateOfUnknown(self::unknown($age + ($length * $part) / 500))->mean;
+                    }
+                    $mean = $sum / 500;
+                    $ahead = $model->rateOfUnknown(self::unknown($age))->ahead($window);
+
+                    self::assertEqualsWithDelta($mean, $ahead, 0.01 * $mean, TestDraws::hint());
+                }
+            }
+        }
+    }
+
+    #[Test]
+    public function videos_that_never_age_are_told_from_news_of_the_same_region(): void
+    {
+        foreach (TestDraws::measuredSeeds(TestDraws::count(usual: 3, long: 100)) as $seed) {
+            $draws = new Draws($seed);
+            $region = $rates = [];
+            for ($video = 0; $video < 60; $video++) {
+                $factor = $draws->factor(0.5);
+                [$rate, $taper] = $video % 2 === 0 ? [0.02 * $factor, 1e9] : [0.3 * $factor, 3];
+                $left = static fn(float $age): float => $taper / ($age + $taper);
+                $region[] = self::shownFor(
+                    24 + $draws->below(100),
+                    200,
+                    static fn(float $seen, int $hour): int => $draws->count(
+                        $seen * $rate * $left($hour + 0.5),
+                    ),
+                );
+                $rates[$video] = static fn(float $age): float => $rate * $left($age);
+            }
+            $model = self::model($region);
+            $kept = [0.0, 0.0];
+            foreach (array_keys($region) as $video) {
+                $rate = $model->rate($video);
+                $kept[$video % 2] += $rate->ahead(Window::Week) / $rate->mean / 30;
+            }
+            self::assertGreaterThan($kept[1] + 0.2, $kept[0], TestDraws::hint());
+            foreach ([1, 10, 100] as $age) {
+                $expected = array_sum(array_map(static fn(Closure $rate): float => $rate($age), $rates)) / 60;
+                $unknown = $model->rateOfUnknown(self::unknown($age))->mean;
+                self::assertEqualsWithDelta($expected, $unknown, 0.3 * $expected, TestDraws::hint());
+            }
+        }
+    }
+
+    #[Test]
     public function a_burst_long_after_birth_is_found_and_explained_within_three_hours(): void
     {
         foreach (TestDraws::measuredSeeds(TestDraws::count(usual: 10, long: 300)) as $seed) {
@@ -209,6 +267,13 @@ final class ClickModelTest extends TestCase
             self::assertEqualsWithDelta($perHour, $traffic->perHour(25), 0.01 * $perHour, TestDraws::hint());
             self::assertSame(0.0, $traffic->perHour(1));
         }
+    }
+
+    private static function unknown(float $ageHours): Contender
+    {
+        $publishedAt = self::NOW - (int) round(3600 * $ageHours);
+
+        return new Contender('unknown', 'unknown', null, $publishedAt, Velocity::none($publishedAt), []);
     }
 
     /** @param list<Contender> $region */
