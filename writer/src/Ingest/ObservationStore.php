@@ -544,7 +544,7 @@ final class ObservationStore
         if ($new !== $known) {
             $this->save($id, $new, $known);
         }
-        if (isset($known['described_by']) && $new['described_by'] !== $known['described_by']) {
+        if ($known !== null && $new['described_by'] !== $known['described_by']) {
             $this->database->run(self::COMPARE_AGAIN, [$id]);
         }
 

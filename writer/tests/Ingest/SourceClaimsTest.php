@@ -141,6 +141,31 @@ final class SourceClaimsTest extends TestCase
     }
 
     #[Test]
+    public function who_comes_first_and_counts_a_video_describes_it_again_after_it_left_its_catalogue(): void
+    {
+        $say = function (string $source, array $line): ?string {
+            $this->ingest($source, [[...self::DESCRIPTION, 'id' => 'v', 'title' => "of $source", ...$line]]);
+
+            return $this->database->text("SELECT title FROM videos WHERE id = 'v'");
+        };
+        $count = fn(): array => [
+            'region' => 'GB',
+            'views' => 10,
+            'observed_at' => Rfc3339::format($this->clock->now),
+        ];
+        $say('spool:/a', ['regions' => ['GB']]);
+        $since = $this->clock->now;
+        $this->clock->now += 3600;
+        $say('spool:/a', $count());
+
+        new Pruning($this->database)->prune($since + 1, 0);
+        $say('spool:/b', ['regions' => ['GB']]);
+        $this->clock->now += 3600;
+        self::assertSame('of spool:/a', $say('spool:/a', $count()));
+        self::assertSame('of spool:/a', $say('spool:/b', ['regions' => ['GB']]));
+    }
+
+    #[Test]
     public function all_that_leaves_at_once_is_for_the_next_source_to_describe_whatever_its_regions(): void
     {
         $name = static fn(int $id): array => self::named("v$id", ['FR', 'GB']);
