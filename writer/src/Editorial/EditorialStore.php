@@ -177,6 +177,8 @@ final readonly class EditorialStore
             $video['is_known'] === 0
                 => "video: expected one of the region; nothing counts or announces $videoId in $region",
             $restriction !== null => "video: expected one that may be shown; $restriction",
+            $this->isRuledOut($videoId, $region, $ends - 1)
+                => 'video: expected one that may be shown; a rule keeps it out',
             default => null,
         };
     }
@@ -345,6 +347,24 @@ final readonly class EditorialStore
             'placed' => $this->results(),
             'not_shown' => $notShown,
         ];
+    }
+
+    /**
+     * Whether a rule that is in force now still keeps a video out then. A pinned one waits for no review.
+     *
+     * @param int $at UTC seconds
+     */
+    private function isRuledOut(string $videoId, string $region, int $at): bool
+    {
+        $rules = $this->rulesAt($at, $this->inForce(), []);
+        if ($rules === null) {
+            return false;
+        }
+        $columns = 'v.id AS video_id, v.channel, v.category' . $rules->columns('0');
+        /** @var array{video_id: string, channel: string, category: ?string, title?: string, titles?: ?string, tags?: ?string, described_by?: ?int} $video */
+        $video = $this->database->row("SELECT $columns FROM videos AS v WHERE v.id = ?", [$videoId]);
+
+        return $rules->of([...$video, 'category_since' => 0], $region, 0, $at)?->factor === 0.0;
     }
 
     private function withoutErased(string $text): string

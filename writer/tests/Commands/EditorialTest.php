@@ -269,6 +269,23 @@ final class EditorialTest extends TestCase
     }
 
     #[Test]
+    public function a_pin_of_a_video_that_a_rule_keeps_out_for_all_its_time_is_refused(): void
+    {
+        $this->ingest([['id' => 'f', 'title' => 'Gran sorteo', 'views' => 10]]);
+        $this->writer('rank');
+        $now = time();
+        $at = static fn(int $seconds): string => Rfc3339::format($now + $seconds);
+        $this->rule('--word', 'sorteo', '--until', $at(3600));
+        $review = ['--since', $at(-7200), '--hours', '9', '--after', 'stay-out', '--reason', 'why'];
+        self::assertSame(ExitCode::Ok, $this->writer('hold', '--region', 'GB', ...$review));
+        $pin = ['pin', 'f', '--region', 'GB', '--reason', 'why', '--until', $at(3600)];
+
+        self::assertStringContainsString('a rule keeps it out', $this->refusal(...$pin));
+        $this->pin('f', '--until', $at(3601));
+        $this->pin('b', '--rank', '2', '--until', $at(3600));
+    }
+
+    #[Test]
     public function an_option_that_would_have_no_effect_is_refused(): void
     {
         $this->writer('rank');
