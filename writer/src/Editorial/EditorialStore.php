@@ -11,6 +11,7 @@ use TrendVault\Writer\Database\Erasures;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Observations\Restrictions;
 use TrendVault\Writer\Time\Rfc3339;
+use TrendVault\Writer\Time\SystemClock;
 use TrendVault\Writer\WriterException;
 
 /**
@@ -49,7 +50,8 @@ final readonly class EditorialStore
         Restrictions::COLUMNS .
         ' FROM videos AS v WHERE v.id = ?1';
     private const string VIDEO =
-        "SELECT v.channel, json_extract(e.rules, '$.\"' || v.id || '\".factor') AS factor, " .
+        "SELECT v.channel, v.published_at, json_extract(e.rules, '$.\"' || v.id || '\".factor') AS factor," .
+        ' EXISTS (SELECT 1 FROM velocity WHERE video_id = v.id AND region = ?2) AS is_counted, ' .
         Restrictions::COLUMNS .
         ' FROM videos AS v LEFT JOIN explanations AS e ON e.region = ?2' .
         ' AND e.generation = (SELECT max(generation) FROM explanations WHERE region = ?2) WHERE v.id = ?1';
@@ -194,7 +196,7 @@ final readonly class EditorialStore
         if ($this->database->value(self::IS_SHOWN, [...$list, $pin->videoId]) !== null) {
             return null;
         }
-        /** @var ?array{channel: string, factor: int|float|null, held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string} $video */
+        /** @var ?array{channel: string, published_at: ?int, is_counted: int, factor: int|float|null, held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string} $video */
         $video = $this->database->row(self::VIDEO, [$pin->videoId, $pin->region]);
         if ($video === null) {
             return 'no such video is stored';
@@ -210,6 +212,9 @@ final readonly class EditorialStore
                         => 'the next generation will have it',
                     (float) ($video['factor'] ?? 1) === 0.0 => 'a rule keeps it out',
                     $this->database->value(self::IS_LISTED, $list) === null => 'there is no such list now',
+                    $video['is_counted'] === 0 &&
+                        ($video['published_at'] ?? 0) > $generationAt + SystemClock::TOLERANCE_SECONDS
+                        => 'it is not published yet, and nobody has counted it',
                     default => "nothing counts or announces it in $pin->region now",
                 },
         };

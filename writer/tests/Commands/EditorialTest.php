@@ -327,9 +327,13 @@ final class EditorialTest extends TestCase
             'until' => $until,
             'reason' => 'Election night',
         ];
-        $pins = [$pin('e', 1), $pin('unknown', 2), $pin('f', 3)];
+        $pins = [$pin('e', 1), $pin('unknown', 2), $pin('f', 3), [...$pin('g', 1), 'window' => 'week']];
         $rules = [['channel' => 'Two', 'factor' => 0, 'until' => $until, 'reason' => 'spam']];
-        $this->ingest([['id' => 'f', 'views' => 20_000, 'channel' => 'Two']]);
+        $announced = ['regions' => ['GB'], 'region' => null, 'observed_at' => null, 'views' => null];
+        $this->ingest([
+            ['id' => 'f', 'views' => 20_000, 'channel' => 'Two'],
+            ['id' => 'g', ...$announced, 'published_at' => Rfc3339::format(time() + 3600)],
+        ]);
         file_put_contents(
             $this->file,
             json_encode(['pins' => $pins, 'rules' => $rules], JSON_THROW_ON_ERROR),
@@ -342,11 +346,16 @@ final class EditorialTest extends TestCase
         );
         $status = json_decode($this->installation->run(['status', '--json'])->output, true);
         self::assertSame(
-            ['it is removed: a court order', 'no such video is stored', 'a rule keeps it out'],
+            [
+                'it is removed: a court order',
+                'no such video is stored',
+                'a rule keeps it out',
+                'it is not published yet, and nobody has counted it',
+            ],
             array_column($status['editorial']['not_shown'], 'reason'),
         );
         self::assertStringContainsString(
-            'trendvault_writer_editorial_pins{shown="no"} 3',
+            'trendvault_writer_editorial_pins{shown="no"} 4',
             $this->installation->run(['status', '--prometheus'])->output,
         );
     }
