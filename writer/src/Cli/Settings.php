@@ -110,7 +110,7 @@ final class Settings
         if (!is_file($file) || !is_readable($file) || Database::hasOpen(stat($file))) {
             throw WriterException::setting('REGIONS_FILE', $file, 'a file that this user can read');
         }
-        $text = (string) file_get_contents($file, length: self::MOST_FILE_BYTES + 1);
+        $text = (string) @file_get_contents($file, length: self::MOST_FILE_BYTES + 1);
         if (strlen($text) > self::MOST_FILE_BYTES) {
             throw WriterException::setting(
                 'REGIONS_FILE',

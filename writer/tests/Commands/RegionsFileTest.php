@@ -228,6 +228,16 @@ final class RegionsFileTest extends TestCase
         self::assertStringContainsString('expected a file of at most 65536 bytes.', $run->errors);
     }
 
+    #[Test]
+    public function a_file_whose_disk_fails_is_said_and_is_no_bug(): void
+    {
+        $installation = self::installation(['GB']);
+        $installation->environment['REGIONS_FILE'] = '/proc/self/mem'; // a read of its first bytes fails with EIO
+        $run = $installation->run(['migrate']);
+        self::assertSame(ExitCode::Usage, $run->exitCode);
+        self::assertStringContainsString('Cannot read REGIONS_FILE=/proc/self/mem', $run->errors);
+    }
+
     /** @param non-empty-list<string> $codes */
     private static function installation(array $codes): Installation
     {
