@@ -86,7 +86,7 @@ export class ReadThroughCache {
    * A fresh response is served; a stale one is served and revalidated in the background; without either the client
    * waits for the sources, and gets the expired response when they fail. After a failure the next clients do not wait
    * for another. However many of the parts give no answer, the client waits for all of them together no longer than
-   * for one source that does not, and then for KV.
+   * for the sources, one after another, and then for KV.
    */
   async read(canonical: CanonicalRequest, context: RequestContext): Promise<CacheResult> {
     const deadline = Date.now() + this.#revalidator.longestSeconds * 1000;
