@@ -149,17 +149,6 @@ final class ClickModel
         return $this->bias;
     }
 
-    /** Hours in which the rate of a new video falls by half: the geometric mean of what is thought possible. */
-    public function taper(): float
-    {
-        $log = 0.0;
-        foreach ($this->courses as [$weight, $taper]) {
-            $log += $weight * log($taper);
-        }
-
-        return exp($log);
-    }
-
     /** Over all courses that the video may have, as one Gamma distribution with its mean and variance. */
     public function rate(int $index): ClickRate
     {
@@ -294,6 +283,17 @@ final class ClickModel
         return $weight === 0.0
             ? $forecast
             : max(0.001, $forecast) ** (1 - $weight) * ($this->perHour * $clicks) ** $weight;
+    }
+
+    /** Hours in which the rate of a new video falls by half: the geometric mean of what is thought possible. */
+    private function taper(): float
+    {
+        $log = 0.0;
+        foreach ($this->courses as [$weight, $taper]) {
+            $log += $weight * log($taper);
+        }
+
+        return exp($log);
     }
 
     private function readCounts(): void
