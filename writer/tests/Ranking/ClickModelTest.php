@@ -196,6 +196,9 @@ final class ClickModelTest extends TestCase
             foreach (array_keys($region) as $video) {
                 $rate = $model->rate($video);
                 $kept[$video % 2] += $rate->ahead(Window::Week) / $rate->mean / 30;
+                // Against which its own counts are held: they are no part of it.
+                $prior = $model->rateOfUnknown($region[$video])->prior;
+                self::assertEqualsWithDelta($prior, $rate->prior, 1e-9, TestDraws::hint());
             }
             self::assertGreaterThan($kept[1] + 0.2, $kept[0], TestDraws::hint());
             foreach ([1, 10, 100] as $age) {
