@@ -41,6 +41,8 @@ final class ClickModel
     public const float HORIZON_HOURS = 200.0;
 
     public const float PRIOR_VIDEOS = 5.0;
+    /** A prior's mean above it is the less plausible, the higher it is. */
+    private const float HIGH_RATE = 0.1;
     /** Of the prior of a video: rates have a heavy tail, and what is looked for stands in it. */
     private const float SHAPE = 0.5;
     private const float LEAST_TAPER_HOURS = 0.5;
@@ -383,7 +385,7 @@ final class ClickModel
         for ($round = 0; $round < self::COURSE_ROUNDS; $round++) {
             $logs = self::logLikelihoods($under, $means, $clicks);
             if ($round === 0) {
-                $shares = $before = self::sharesOfOne($logs);
+                $shares = $before = self::sharesOfOne($logs, $means);
             }
             $likelihoods = array_map(self::shareOut(...), $logs);
             for ($step = 0; $step < self::COURSE_STEPS; $step++) {
@@ -429,14 +431,20 @@ final class ClickModel
      * impressions say no more than the next video's true ones.
      *
      * @param list<non-empty-list<float>> $logs see logLikelihoods()
+     * @param non-empty-list<float> $means by course
      * @return non-empty-list<float> by course
      */
-    private static function sharesOfOne(array $logs): array
+    private static function sharesOfOne(array $logs, array $means): array
     {
         $parts = self::bounded(
             array_map(static fn(array $ofVideo): float => max($ofVideo) - min($ofVideo), $logs),
         );
-        $sums = array_fill(0, self::TAPERS + 1, 0.0);
+        // Old videos alone say little of their course: then it is not one under which nearly all would open a new video.
+        $plausible = array_map(
+            static fn(float $mean): float => -(max(0.0, log($mean / self::HIGH_RATE) / 0.5) ** 2) / 2,
+            $means,
+        );
+        $sums = $plausible;
         foreach ($logs as $video => $ofVideo) {
             foreach ($ofVideo as $course => $log) {
                 $sums[$course] += $parts[$video] * $log;
@@ -444,9 +452,10 @@ final class ClickModel
         }
 
         return array_map(
-            static fn(float $share): float => (1 - self::ANY_COURSE) * $share +
-                self::ANY_COURSE / count($sums),
+            static fn(float $one, float $any): float => (1 - self::ANY_COURSE) * $one +
+                self::ANY_COURSE * $any,
             self::shareOut($sums),
+            self::shareOut($plausible),
         );
     }
 

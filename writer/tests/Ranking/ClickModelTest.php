@@ -210,6 +210,35 @@ final class ClickModelTest extends TestCase
     }
 
     #[Test]
+    public function where_only_old_videos_were_seen_a_new_one_is_not_promised_what_none_of_them_has(): void
+    {
+        foreach (TestDraws::measuredSeeds(TestDraws::count(usual: 5, long: 100)) as $seed) {
+            $draws = new Draws($seed);
+            $region = [];
+            for ($number = 20 + $draws->below(300); $number > 0; $number--) {
+                $ageHours = 1000 + 19_000 * $draws->share();
+                $impressions = 1 + floor(500 * $draws->factor(1.0));
+                $clicks = min($impressions, $draws->count(0.04 * $draws->factor(1.0) * $impressions));
+                $publishedAt = self::NOW - (int) (3600 * $ageHours);
+                $region[] = new Contender(
+                    "old-$number",
+                    "old-$number",
+                    null,
+                    $publishedAt,
+                    Velocity::none($publishedAt),
+                    [self::seen($impressions, $clicks, $publishedAt)],
+                );
+            }
+
+            self::assertLessThan(
+                0.25,
+                self::model($region)->rateOfUnknown(self::unknown(0))->mean,
+                TestDraws::hint(),
+            );
+        }
+    }
+
+    #[Test]
     public function a_burst_long_after_birth_is_found_and_explained_within_three_hours(): void
     {
         foreach (TestDraws::measuredSeeds(TestDraws::count(usual: 10, long: 300)) as $seed) {
