@@ -145,7 +145,7 @@ test("while limiter, cache, origin and KV all give no answer, clients wait for t
   );
   const timeoutSeconds = 60; // of this edge's origin
   const [response, waitedSeconds] = await withFetch(
-    () => never,
+    () => never as never,
     () => inVirtualTime(() => edge.respond(`${target}&category=Music`, () => never)),
   );
   expect(response.status).toBe(503);
