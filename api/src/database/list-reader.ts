@@ -47,11 +47,6 @@ export class ListReader {
     return this.#watcher.read((store) => store.readListPage(query, start));
   }
 
-  /** Whether any video has titles by language. @throws DatabaseUnreadable */
-  hasTitles(): boolean {
-    return this.#watcher.read((store) => store.hasTitles());
-  }
-
   /** A video, or null when it is unknown. @throws DatabaseUnreadable */
   readVideo(id: string, generation: Generation): VideoRecord | null {
     return this.#watcher.read((store) => store.readVideo(id, generation));

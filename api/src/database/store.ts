@@ -117,13 +117,6 @@ export class Store {
     );
   }
 
-  /** Whether any video has titles by language. */
-  hasTitles(): boolean {
-    type Row = { any: 0 | 1 };
-    const sql = () => `SELECT ${this.#isHidden.titles.isAny()} AS any`;
-    return this.#inTransaction(() => this.#database.query<Row, []>(sql()).get()?.any === 1);
-  }
-
   /** Why a video is where it is, or null when nothing is known of it in that region. */
   readExplanation(key: ExplanationKey, generation: number): ExplanationRecord | null {
     const how = { readParts: this.#readParts, isHidden: this.#isHidden, at: this.#at };
@@ -258,8 +251,8 @@ type IsHidden = {
   isForKids(): string;
   /** What lists do not need: JSON, by column of `details`. */
   details(): string;
-  /** Of the row of `videos`, JSON by language; and whether any video has some. */
-  titles: { ofVideo(): string; isAny(): string };
+  /** Of the row of `videos`, JSON by language. */
+  titles(): string;
   /** Of the row of `videos`: what its pictures are made of (thumbsOf). */
   thumbs(): string;
   /** Of the row of `trending`: a title in a language of the region, behind that and a space. */
@@ -297,10 +290,7 @@ function findHidden(database: Database): IsHidden {
     isForKids: () => (canBeForKids() ? "videos.made_for_kids" : "NULL"),
     details: () => (hasDetails() ? detailsSql(hasPictures() ? ", 'pictures', json(pictures)" : "") : "NULL"),
     thumbs: () => (hasPictures() ? "ifnull(videos.thumbs, thumb_base)" : "thumb_base"),
-    titles: {
-      ofVideo: () => (hasDetails() ? "(SELECT titles FROM details WHERE video_id = videos.id)" : "NULL"),
-      isAny: () => (hasDetails() ? "EXISTS (SELECT 1 FROM details WHERE titles IS NOT NULL)" : "0"),
-    },
+    titles: () => (hasDetails() ? "(SELECT titles FROM details WHERE video_id = videos.id)" : "NULL"),
     titleInRegion: () => (hasTitles() ? "title_in_region" : "NULL"),
   };
 }
@@ -466,7 +456,7 @@ const chartJoin =
 
 function rowsSql(expectedViews: string, isHidden: IsHidden, { fields, titles }: TrendingQuery): string {
   const [growth, join] = fields === "chart" ? [chartColumns, chartJoin] : ["", ""];
-  const columns = titles === undefined ? growth : `${growth}, ${isHidden.titles.ofVideo()} AS titles`;
+  const columns = titles === undefined ? growth : `${growth}, ${isHidden.titles()} AS titles`;
   return `SELECT rank, trending.video_id, score, ${expectedViews} AS expected_views, trending.views, views_per_hour, previous_views_per_hour,
     title, ${isHidden.titleInRegion()} AS title_in_region, channel, videos.category AS category, language, published_at, duration_seconds, ${isHidden.thumbs()} AS thumbs, url, previous_rank,
     ((${isHidden.at("?7")}) OR ${isHidden.placed.isOver("?7")} OR ${isHidden.live.isOver("?7", "?4")}) AS hidden,

@@ -39,7 +39,6 @@ type Input = {
   json: string;
   categories: readonly string[];
   kinds: Readonly<Record<string, string>>;
-  hasTitles: boolean;
   assets: Assets;
   thumbHosts: readonly string[];
   policy: string;

@@ -7,7 +7,6 @@ import {
   failureOf,
   feedUrl,
   isEmbedUrl,
-  mainLanguage,
   oembedUrl,
   type PageQuery,
   pageFields,
@@ -101,10 +100,8 @@ function readPage(
   generation: Generation,
   sources: HtmlSources,
 ): Content | Refusal {
-  const { lang, ...list } = query;
-  const hasTitles = sources.lists.hasTitles();
-  const titles = hasTitles && lang !== mainLanguage(query.region) ? lang : undefined;
-  const content = readTrending({ ...list, titles, fields: "chart" }, generation, sources);
+  const { lang: _, ...list } = query;
+  const content = readTrending({ ...list, fields: "chart" }, generation, sources);
   if (content instanceof Refusal) return restartAtPage(content, query);
   const { categories: all, regionsByKind: kinds } = sources.lists.choicesOf(generation);
   const categories = namedCategories(all, query.category);
@@ -117,17 +114,7 @@ function readPage(
   const body = { contentType: htmlContentType, next: null, endsAt: content.endsAt, fields };
   return new TokenContent(content.list, body, () => {
     const json = new TextDecoder().decode(content.render("").bytes);
-    const page = {
-      query,
-      categories,
-      kinds,
-      hasTitles,
-      sendsViews,
-      json,
-      assets: assets.paths,
-      thumbHosts,
-      policy,
-    };
+    const page = { query, categories, kinds, sendsViews, json, assets: assets.paths, thumbHosts, policy };
     return pageWriters().writeHtmlPage(page, { isEmbedded: isEmbedUrl(url) });
   });
 }
