@@ -43,6 +43,8 @@ final class ClickModel
     public const float PRIOR_VIDEOS = 5.0;
     /** A prior's mean above it is the less plausible, the higher it is. */
     private const float HIGH_RATE = 0.1;
+    /** Of the logarithm of such a mean. */
+    private const float HIGH_RATE_DEVIATION = 0.5;
     /** Of the prior of a video: rates have a heavy tail, and what is looked for stands in it. */
     private const float SHAPE = 0.5;
     private const float LEAST_TAPER_HOURS = 0.5;
@@ -441,7 +443,9 @@ final class ClickModel
         );
         // Old videos alone say little of their course: then it is not one under which nearly all would open a new video.
         $plausible = array_map(
-            static fn(float $mean): float => -(max(0.0, log($mean / self::HIGH_RATE) / 0.5) ** 2) / 2,
+            static fn(float $mean): float => -(
+                max(0.0, log($mean / self::HIGH_RATE) / self::HIGH_RATE_DEVIATION) ** 2
+            ) / 2,
             $means,
         );
         $sums = $plausible;
