@@ -35,7 +35,7 @@ _DECODE_AND_INSERT = r"""
 $database = new SQLite3(getenv('DB_PATH'));
 $database->exec('PRAGMA synchronous = NORMAL; BEGIN');
 $observe = $database->prepare('INSERT INTO observations VALUES (?, ?, ?, ?, ?, ?, ?)');
-$save = $database->prepare('INSERT INTO velocity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+$save = $database->prepare('INSERT INTO velocity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET last_observed_at = excluded.last_observed_at, views = excluded.views,
   observation_count = excluded.observation_count, views_per_hour = excluded.views_per_hour,
   rated_at = excluded.rated_at, previous_views_per_hour = excluded.previous_views_per_hour,
@@ -45,7 +45,7 @@ foreach (new SplFileObject($argv[1]) as $json) {
     ['id' => $id, 'region' => $region, 'views' => $views, 'observed_at' => $time] = json_decode($json, true);
     $at = strtotime($time);
     $rows = [[$observe, [$at, $region, $id, $views, null, null, $at - 60]],
-             [$save, [$id, $region, $at, $at, 2, $views, 1.5, $at, 1.5, 7, null]]];
+             [$save, [$id, $region, $at, $at, 2, $views, 1.5, $at, 1.5, 7, null, $at]]];
     foreach ($rows as [$statement, $values]) {
         foreach ($values as $number => $value) $statement->bindValue($number + 1, $value);
         $statement->execute()->reset();

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.compare import flood, scenarios
-from loadtest.compare.environment import BenchEnvironment
+from loadtest.compare import flood, scenarios, writer
+from loadtest.compare.environment import BenchEnvironment, make_database
 from loadtest.compare.machine import CannotMeasure, Cores, require_quiet
 from loadtest.compare.pages import describe_page
 from loadtest.compare.results import COLUMNS, Rounds, ScenarioResult
@@ -75,3 +75,14 @@ def test_a_flood_asks_hardly_anything_twice(name: str) -> None:
 
 def test_user_and_system_time_are_columns_of_their_own() -> None:
     assert COLUMNS[:3] == ("CPU us", "user us", "system us")
+
+
+def test_the_writer_is_measured_beside_a_program_that_writes_the_same_rows(
+    bench: BenchEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "_LINES", 100)
+    make_database(bench.database, 100)
+    result = writer.measure_writer(bench, Rounds(1, 1))
+    assert [name for name, _ in result.rows] == [
+        f"{command}, 100 observations" for command in ("ingest", "cron", "decode and insert")
+    ]
