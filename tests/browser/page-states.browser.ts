@@ -292,7 +292,9 @@ describe("the page, while the origin is gone,", () => {
     stack = await sharedStack();
     stack.proxy.behaviour = expired;
     await stack.edge.fetch("/?region=NL&lang=en");
-    await stack.edge.fetch("/api/trending?region=NL&fields=chart&limit=24");
+    await stack.edge.fetch("/?region=AT&lang=sv");
+    for (const region of ["NL", "AT"])
+      await stack.edge.fetch(`/api/trending?region=${region}&fields=chart&limit=24`);
     await stack.origin.kill();
   });
   after(async () => {
@@ -315,6 +317,24 @@ describe("the page, while the origin is gone,", () => {
       },
       { prepare: (page) => page.clock.install({ time: Date.now() + 20 * minute }) },
     ));
+
+  test("has the region's titles in lists that were kept with no others", () => {
+    const run = async ({ page }: OpenPage) => {
+      const list = page.locator("trendvault-list");
+      assert.match((await list.locator(".title").first().textContent()) ?? "", /^Titel \d+$/);
+      const { isShown, titles } = await list.evaluate(async (element) => {
+        const shown = element as HTMLElement & {
+          load(): Promise<boolean>;
+          list: { items: { title: string }[] };
+        };
+        const isShown = await shown.load();
+        return { isShown, titles: shown.list.items.map(({ title }) => title) };
+      });
+      assert.deepEqual([isShown, titles.length], [true, 24]);
+      assert.ok(!titles.some((title) => /^Titel/.test(title)));
+    };
+    return openPage("/?region=AT&lang=sv", run, { errors: [/503/] });
+  });
 });
 
 const random = new Random();

@@ -177,6 +177,26 @@ describe("the page", () => {
       assert.deepEqual(await shown.evaluateAll((all) => all.map((one) => one.getAttribute("lang"))), ["fr"]);
     }));
 
+  test("has titles in its language on every page of a list, and in no other", () =>
+    openPage("/?region=AT", async ({ page }) => {
+      const titles = page.locator("trendvault-list .title");
+      const isSwedish = async () =>
+        (await titles.allTextContents()).map((title) => /^Titel \d+$/.test(title));
+      assert.ok(!(await isSwedish()).includes(true));
+      await page.locator("nav.languages a[lang=sv]").click();
+      await page.locator("html[lang=sv]").waitFor();
+      await titles
+        .filter({ hasText: /^Titel/ })
+        .first()
+        .waitFor();
+      await page.locator("#more a").dispatchEvent("click");
+      await page.locator('trendvault-list li[data-rank="48"]').waitFor();
+      assert.ok(!(await isSwedish()).includes(false));
+      await page.locator("nav.languages a[lang=de]").click();
+      await page.locator("html[lang=de]").waitFor();
+      assert.ok(!(await isSwedish()).includes(true));
+    }));
+
   test("is in a language of the site's own, with scripts, too, and with English words for those that it lacks", () =>
     openPage("/?region=PL&lang=en", async ({ page }) => {
       const heading = async () => (await page.locator("h1").textContent()) ?? "";

@@ -48,6 +48,8 @@ export type Shell = {
   categories: readonly string[];
   /** The same of the regions' lists by kind: their codes, by a parameter such as `live=now`. */
   kinds: Readonly<Record<string, string>>;
+  /** Where lists can have titles in the language of the page: codes of regions. */
+  titledIn?: string;
   thumbHosts: readonly string[];
   /** Whether this site counts what is looked at. */
   sendsViews: boolean;
@@ -58,7 +60,10 @@ export type Shell = {
 };
 
 /** What the origin says of every page to its scripts: it does not depend on the list. */
-export type PageData = Pick<Shell, "categories" | "kinds" | "thumbHosts" | "sendsViews" | "site"> & {
+export type PageData = Pick<
+  Shell,
+  "categories" | "kinds" | "titledIn" | "thumbHosts" | "sendsViews" | "site"
+> & {
   /** The language of each region, by code, where the deployment has its own regions. */
   languages?: Record<string, string>;
   /** The site's own languages: the words of the one that the page is in, null of others. */
@@ -116,7 +121,7 @@ function headView(page: Page): ViewElement {
 }
 
 function mainView(page: Page): ViewElement {
-  const { messages, formats, list, categories, kinds, sendsViews, thumbHosts, site } = page;
+  const { messages, formats, list, categories, kinds, titledIn, sendsViews, thumbHosts, site } = page;
   return h(
     "main",
     { id: "list" },
@@ -146,6 +151,7 @@ function mainView(page: Page): ViewElement {
       JSON.stringify({
         categories,
         kinds,
+        ...(titledIn && { titledIn }),
         thumbHosts,
         sendsViews,
         site: inData(site),
@@ -157,9 +163,10 @@ function mainView(page: Page): ViewElement {
 }
 
 /** Which list an element shows, and in which language. */
-function listAttributes({ query, language: lang }: Pick<Shell, "query" | "language">) {
-  const { region, window, category, audience, live, duration } = query;
-  return { region, window, category, audience, live, duration, lang };
+function listAttributes({ query, language, titledIn }: Pick<Shell, "query" | "language" | "titledIn">) {
+  const { region, window, category, audience, live, duration, lang } = query;
+  const titles = titledIn?.includes(region) && lang !== mainLanguage(region) ? lang : undefined;
+  return { region, window, category, audience, live, duration, titles, lang: language };
 }
 
 /** A site without what sources call its categories, which only the writer reads: sixty kilobytes at most. */

@@ -602,6 +602,11 @@ const unknownPath = new Refusal("not-found", "there is no such path");
 
 /** Reads the rows of a page once for all of its shapes, as long as these are asked for one after another. */
 class SharedLists extends ListReader {
+  /** No list with titles in other languages is in a bundle, so that no page leads to one. */
+  override regionsWithTitles(): string {
+    return "";
+  }
+
   #last: { key: string; page: ListPage | null } = { key: "", page: null };
 
   /** With what `fields=chart` needs, which the other shapes leave out. @throws DatabaseUnreadable */

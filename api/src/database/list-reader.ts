@@ -29,6 +29,7 @@ export class ListReader {
   readonly #firstPages = new WeakMap<Generation, Map<string, ListPage>>();
   readonly #metadata = new WeakMap<Generation, Map<number, RankingMetadata>>();
   readonly #choices = new WeakMap<Generation, ListedChoices>();
+  readonly #titled = new WeakMap<Generation, string>();
 
   constructor(watcher: GenerationWatcher) {
     this.#watcher = watcher;
@@ -97,6 +98,17 @@ export class ListReader {
     }
     this.#choices.set(generation, choices);
     return choices;
+  }
+
+  /** Where lists have videos with titles by language: codes of regions. @throws DatabaseUnreadable */
+  regionsWithTitles(generation: Generation): string {
+    const known = this.#titled.get(generation);
+    if (known !== undefined) return known;
+    const isTitled = ([code, { id }]: [string, { id: number }]) =>
+      this.#watcher.read((store) => store.hasTitles(id, code));
+    const titled = [...generation.regions].filter(isTitled).map(([code]) => code);
+    this.#titled.set(generation, titled.join(" "));
+    return titled.join(" ");
   }
 
   /** Whether everything that is kept of a generation is in memory. */

@@ -117,6 +117,13 @@ export class Store {
     );
   }
 
+  /** Whether a video of a region's lists over all categories has titles by language. */
+  hasTitles(generation: number, region: string): boolean {
+    const sql = () => `SELECT 1 FROM trending JOIN videos ON videos.id = video_id
+      WHERE generation = ?1 AND region = ?2 AND trending.category = '' AND ${this.#isHidden.titles()} IS NOT NULL LIMIT 1`;
+    return this.#inTransaction(() => this.#database.query(sql()).get(generation, region) !== null);
+  }
+
   /** Why a video is where it is, or null when nothing is known of it in that region. */
   readExplanation(key: ExplanationKey, generation: number): ExplanationRecord | null {
     const how = { readParts: this.#readParts, isHidden: this.#isHidden, at: this.#at };

@@ -39,6 +39,7 @@ type Input = {
   json: string;
   categories: readonly string[];
   kinds: Readonly<Record<string, string>>;
+  titledIn: string;
   assets: Assets;
   thumbHosts: readonly string[];
   policy: string;

@@ -24,6 +24,7 @@ describe("the page of a list", () => {
       { region: "GB", videos: videos(30) },
       { region: "PL", window: "now", category: "Kids' TV", videos: videos(3) },
       { region: "PL", videos: videos(3) },
+      { region: "DE", videos: videos(30, "other") },
     ]);
     await origin.open();
   });
@@ -40,6 +41,33 @@ describe("the page of a list", () => {
     };
     expect(token).toBe(list.token);
     expect(items).toHaveLength(3);
+  });
+
+  test("has titles in its own language, with all that its script asks for, where it is not the region's", async () => {
+    const shown = async (target: string) => {
+      const elements = await elementsOf(target);
+      const list = named(elements, "trendvault-list")[0] as Element;
+      const data = elements.find((element) => attribute(element, "id") === "list-data") as Element;
+      const { items, next } = JSON.parse(textOf(data));
+      return {
+        title: textOf(classed(elements, "title")[0] as Element),
+        lang: attribute(classed(elements, "title")[0] as Element, "lang"),
+        given: items[0].title,
+        asked: attribute(list, "titles"),
+        isKept: new URLSearchParams(next.split("?")[1]).get("titles"),
+      };
+    };
+    const own = { title: "Title of video1", given: "Title of video1", asked: null, isKept: null };
+    expect(await shown("/?region=GB&lang=fr")).toEqual({ ...own, lang: "en" });
+    const titles = JSON.stringify({ fr: "Un titre", en: "A title" });
+    origin.builder.database.run("INSERT INTO details (video_id, titles) VALUES ('video1', ?)", [titles]);
+    await origin.open();
+    const french = { title: "Un titre", lang: null, given: "Un titre", asked: "fr", isKept: "fr" };
+    for (const path of ["/", "/embed"]) expect(await shown(`${path}?region=GB&lang=fr`)).toEqual(french);
+    for (const lang of ["", "&lang=en"])
+      expect(await shown(`/?region=GB${lang}`)).toEqual({ ...own, lang: null });
+    const other = { title: "Title of other1", given: "Title of other1" };
+    expect(await shown("/?region=DE&lang=fr")).toEqual({ ...own, ...other, lang: "en" });
   });
 
   test("is as stable, compressed and signed as a list", async () => {

@@ -7,6 +7,7 @@ import {
   failureOf,
   feedUrl,
   isEmbedUrl,
+  mainLanguage,
   oembedUrl,
   type PageQuery,
   pageFields,
@@ -100,8 +101,10 @@ function readPage(
   generation: Generation,
   sources: HtmlSources,
 ): Content | Refusal {
-  const { lang: _, ...list } = query;
-  const content = readTrending({ ...list, fields: "chart" }, generation, sources);
+  const { lang, ...list } = query;
+  const titledIn = sources.lists.regionsWithTitles(generation);
+  const titles = titledIn.includes(query.region) && lang !== mainLanguage(query.region) ? lang : undefined;
+  const content = readTrending({ ...list, titles, fields: "chart" }, generation, sources);
   if (content instanceof Refusal) return restartAtPage(content, query);
   const { categories: all, regionsByKind: kinds } = sources.lists.choicesOf(generation);
   const categories = namedCategories(all, query.category);
@@ -114,7 +117,17 @@ function readPage(
   const body = { contentType: htmlContentType, next: null, endsAt: content.endsAt, fields };
   return new TokenContent(content.list, body, () => {
     const json = new TextDecoder().decode(content.render("").bytes);
-    const page = { query, categories, kinds, sendsViews, json, assets: assets.paths, thumbHosts, policy };
+    const page = {
+      query,
+      categories,
+      kinds,
+      titledIn,
+      sendsViews,
+      json,
+      assets: assets.paths,
+      thumbHosts,
+      policy,
+    };
     return pageWriters().writeHtmlPage(page, { isEmbedded: isEmbedUrl(url) });
   });
 }

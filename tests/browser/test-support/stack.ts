@@ -202,6 +202,7 @@ function describe(
     thumb_base: `${pictures}/${category.toLowerCase().replace(/[^a-z]+/g, "-")}/${id}`,
     url: `https://videos.example/watch/${id}`,
     ...(["AT", "PT"].includes(code) && n < 30 && { duration_seconds: 180 }),
+    ...(code === "AT" && { titles: { sv: `Titel ${n}` } }),
     ...(code === "PT" && n >= 30 && { made_for_kids: true }),
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { pageOf } from "../../test-support/fake-server.ts";
-import { describeAge } from "./list-reader.ts";
+import { baseUrl, fakeServer, pageOf, problem } from "../../test-support/fake-server.ts";
+import { describeAge, ListReader } from "./list-reader.ts";
 
 const madeAt = Date.parse("2026-11-22T10:00:00Z");
 const list = { ...pageOf(), generated_at: new Date(madeAt).toISOString() };
@@ -47,4 +47,32 @@ test.each([
   expect(describeAge(list, new Headers(headers as Record<string, string>))).toEqual(
     described as ReturnType<typeof describeAge>,
   );
+});
+
+const titled = "/api/trending?region=DE&titles=fr&limit=2";
+const plain = "/api/trending?region=DE&limit=2";
+
+function reading(answer: (path: string) => Response) {
+  const { fetch, paths } = fakeServer(answer);
+  const options = { src: baseUrl, path: titled, verify: false, connection: { fetch } };
+  return { reader: new ListReader(options), paths };
+}
+
+test.each([400, 500, 502, 503, 504])(
+  "where a server answers %i to titles, lists are as the region has them",
+  async (status) => {
+    const { reader, paths } = reading((path) =>
+      path.includes("titles") ? problem(status, "x") : Response.json(pageOf()),
+    );
+    const { list } = await reader.first({ isAgain: false });
+    const { read } = await reader.after({ ...list, next: `${titled}&cursor=1-2` });
+    expect([list, read.list]).toEqual([pageOf(), pageOf()]);
+    expect(paths()).toEqual([titled, plain, `${titled}&cursor=1-2`, `${plain}&cursor=1-2`]);
+  },
+);
+
+test.each([404, 410, 429])("an answer %i to titles is one to the whole list", async (status) => {
+  const { reader, paths } = reading(() => problem(status, "x"));
+  await expect(reader.first({ isAgain: false })).rejects.toMatchObject({ status });
+  expect(paths()).toEqual([titled]);
 });

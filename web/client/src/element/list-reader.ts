@@ -18,8 +18,9 @@ export class ListReader {
 
   constructor({ src, path, verify, connection }: ReaderOptions) {
     this.#path = path;
-    // The element shows what it has, and asks again later.
-    const usual = { baseUrl: src, retries: 1, longestWaitSeconds: 5, timeoutSeconds: 15 };
+    // The element shows what it has, and asks again later. For titles, #read() asks again.
+    const retries = isTitled(path) ? 0 : 1;
+    const usual = { baseUrl: src, retries, longestWaitSeconds: 5, timeoutSeconds: 15 };
     this.#client = clientOf({ ...usual, ...connection }, verify);
     this.#client.catch(() => {}); // each read has the error
   }
@@ -62,8 +63,13 @@ export class ListReader {
     this.#end.abort();
   }
 
+  /** With the region's titles where the server cannot give others: it is older, or has only kept lists meanwhile. */
   async #read(path: string, isAgain = false): Promise<ReadList> {
-    const { body, headers } = await this.#ask<List>(path, { field: "items", isAgain });
+    const ask = (asked: string) => this.#ask<List>(asked, { field: "items", isAgain });
+    const { body, headers } = await ask(path).catch((error) => {
+      if (!isTitled(path) || !mayBeForTitles(error)) throw error;
+      return ask(path.replace(titles, ""));
+    });
     return { list: body, ...describeAge(body, headers) };
   }
 
@@ -77,6 +83,15 @@ export class ListReader {
     const response = await send(request);
     return { body: await readJson<T>(response, { url: request.url, field }), headers: response.headers };
   }
+}
+
+const titles = /\btitles=[^&]*&?/;
+const isTitled = (path: string) => titles.test(path);
+
+/** Whether the plain list may be there all the same: kept by a cache, or as an older server has it. */
+function mayBeForTitles(error: unknown): boolean {
+  if (!(error instanceof ProblemError)) return error instanceof TypeError;
+  return error.status === 400 || error.status >= 500;
 }
 
 async function clientOf(connection: Connection, verify: boolean): Promise<Client> {
