@@ -18,6 +18,23 @@ final readonly class World
     /** When the simulation starts, UTC seconds. */
     public const int START = 1_700_000_000;
     private const array NULLABLE = ['oldVideos', 'lifeHours', 'taperHours'];
+    /** The least and the most of a number. Where none is named, LARGEST is the most and 0 the least. */
+    private const array RANGES = [
+        'elsewhereShare' => [0, 0.999],
+        'evergreenShare' => [0, 1],
+        'burstShare' => [0, 1],
+        'attackShare' => [0, 0.999],
+        'appealMean' => [0.0001, 1],
+        'appealSigma' => [0, 5],
+        'elsewhereSigma' => [0, 5],
+        'birthsPerHour' => [0.001],
+        'taperHours' => [0.001],
+        'listMinutes' => [0.01],
+        'lastRank' => [1],
+        'attackedRank' => [1],
+        'attackers' => [1],
+    ];
+    private const int LARGEST = 1_000_000_000;
 
     public function __construct(
         public float $loadsPerHour = 20_000.0,
@@ -99,9 +116,31 @@ final readonly class World
                 is_int($value) || is_float($value) => (float) $value,
                 default => $value,
             };
+            [$least, $most] = (self::RANGES[$property] ?? [0]) + [1 => self::LARGEST];
+            if (
+                !is_bool($value) &&
+                $value !== null &&
+                ($known[$property] < $least || $known[$property] > $most)
+            ) {
+                throw WriterException::usage(
+                    "Cannot simulate: the world's $name is $value, expected a number from $least to $most.",
+                );
+            }
+        }
+        $world = new self(...$known);
+        // Births are regular: then there is always a video.
+        if ($world->lifeHours !== null && $world->lifeHours * $world->birthsPerHour < 1) {
+            throw WriterException::usage(
+                "Cannot simulate: the world's videos leave before others come, expected life_hours of at least 1 / births_per_hour.",
+            );
+        }
+        if (1440 * ($world->days - $world->warmUpDays) < 2 * $world->listMinutes) {
+            throw WriterException::usage(
+                "Cannot simulate: the world's warm_up_days leave nothing to measure, expected two lists after them within days.",
+            );
         }
 
-        return new self(...$known);
+        return $world;
     }
 
     /** What is left of a video's appeal at an age in hours. */
