@@ -210,6 +210,35 @@ final class ClickModelTest extends TestCase
     }
 
     #[Test]
+    public function one_video_with_false_clicks_neither_doubles_nor_halves_how_often_a_new_one_is_expected_to_be_opened(): void
+    {
+        $draws = new Draws(TestDraws::seed());
+        for ($round = 0; $round < TestDraws::count(usual: 20, long: 1000); $round++) {
+            $region = [];
+            for ($number = 20 + $draws->below(200); $number > 0; $number--) {
+                $ageHours = 55 * $draws->share();
+                $impressions = 1 + floor(1000 * $draws->factor(1.0));
+                $rate = ((0.04 * 7) / ($ageHours + 7)) * $draws->factor(0.7);
+                $clicks = min($impressions, $draws->count($impressions * $rate));
+                $region[] = self::with(self::unknown($ageHours), $impressions, $clicks);
+            }
+            $impressions = floor(10 ** (2 + 4 * $draws->share()));
+            $false = self::with(
+                self::unknown(100 + 2000 * $draws->share()),
+                $impressions,
+                floor($impressions * $draws->share()),
+            );
+            [$without, $with] = [self::model($region), self::model([...$region, $false])];
+            foreach ([0, 3, 30] as $ageHours) {
+                $new = self::unknown($ageHours);
+                $change = log($with->rateOfUnknown($new)->mean / $without->rateOfUnknown($new)->mean);
+
+                self::assertEqualsWithDelta(0.0, $change, log(2), TestDraws::hint() . ", round $round");
+            }
+        }
+    }
+
+    #[Test]
     public function where_only_old_videos_were_seen_a_new_one_is_not_promised_what_none_of_them_has(): void
     {
         foreach (TestDraws::measuredSeeds(TestDraws::count(usual: 5, long: 100)) as $seed) {
