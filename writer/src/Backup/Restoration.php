@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Backup;
 
+use Closure;
 use SQLite3Exception;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\IntegrityCheck;
 use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Publication\Base64Url;
@@ -86,14 +88,17 @@ final readonly class Restoration
     /**
      * Makes the next generation's number larger than one that was published elsewhere.
      *
+     * @param Closure(Database): mixed $expectKnown throws a DatabaseFailure where this writer cannot use the schema
      * @throws StoreFailure when the file is damaged
+     * @throws DatabaseFailure
      */
-    public static function checkAndRaise(string $path, int $generation): void
+    public static function checkAndRaise(string $path, int $generation, Closure $expectKnown): void
     {
         try {
             $database = Database::openForWriting($path, 0);
             $problems = new IntegrityCheck($database)->problems();
             if ($problems === []) {
+                $expectKnown($database);
                 RegionTable::raiseNumbers($database, $generation);
                 $database->truncateWal();
             }

@@ -156,7 +156,7 @@ abstract class WriterCommand extends Command
             ($publishes ? PublishSettings::mostSeconds($context->settings) : 0);
     }
 
-    private static function migrator(Context $context, Database $database): Migrator
+    final protected static function migrator(Context $context, Database $database): Migrator
     {
         return Migrator::of($database, $context->settings->migrationsFolder(), $context->clock);
     }

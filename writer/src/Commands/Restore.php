@@ -15,6 +15,7 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\PublishSettings;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\WriterLock;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Publication\CurrentPointer;
@@ -99,7 +100,7 @@ final class Restore extends WriterCommand
         return CurrentPointer::read($settings->open(), $settings->reader())->generation();
     }
 
-    /** @throws StoreFailure */
+    /** @throws StoreFailure|DatabaseFailure */
     private static function bringBack(
         Context $context,
         InputInterface $input,
@@ -117,7 +118,12 @@ final class Restore extends WriterCommand
             );
             $backup = $restoration->find(self::option($input, 'backup'));
             $restored = $restoration->fetch($backup);
-            Restoration::checkAndRaise($restored, $published);
+            // A file in its place would keep an older writer from taking an older backup.
+            $expectKnown = static fn(Database $database): int => self::migrator(
+                $context,
+                $database,
+            )->verifiedVersion();
+            Restoration::checkAndRaise($restored, $published, $expectKnown);
             if (!@rename($restored, $path)) {
                 throw WorkFolder::cannotWrite($path);
             }

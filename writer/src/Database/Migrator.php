@@ -76,7 +76,7 @@ final readonly class Migrator
     }
 
     /** @throws DatabaseFailure when the database has other migrations than the files say */
-    private function verifiedVersion(): int
+    public function verifiedVersion(): int
     {
         $applied = $this->applied();
         $version = array_key_last($applied) ?? 0;

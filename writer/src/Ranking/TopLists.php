@@ -311,8 +311,8 @@ final class ListTargets
 
 /**
  * Which lists there are by kind: a language, an audience, what is live, a length. Their names are those of
- * contract/lists.ts: `#language:de`, and such as `#language:audience=kids`, which origins before schema 41 take for a
- * language that nobody can ask for.
+ * contract/lists.ts: `#language:de`, and such as `#language:audience=kids`, which origins before schema 41 list
+ * as a language, and refuse who asks for it.
  */
 final readonly class ListKinds
 {

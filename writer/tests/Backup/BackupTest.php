@@ -6,7 +6,9 @@ namespace TrendVault\Writer\Tests\Backup;
 
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
+use SQLite3;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Publication\Base64Url;
 use TrendVault\Writer\Tests\Publication\PublicationTestCase;
 use TrendVault\Writer\Tests\Store\FakeStore;
 use TrendVault\Writer\Tests\Support\Installation;
@@ -194,6 +196,34 @@ final class BackupTest extends PublicationTestCase
                 'The store failed',
             ],
         ];
+    }
+
+    #[Test]
+    public function a_backup_of_a_newer_writer_is_refused_and_the_one_before_it_can_be_taken(): void
+    {
+        $store = new FakeStore();
+        $unsigned = ['BACKUP_URL' => FakeStore::ADDRESS, 'PUBLISH_URL' => '', 'PUBLISH_SIGNING_KEYS' => ''];
+        $installation = self::installation($store, $unsigned);
+        $installation->run(['cron']);
+        [$key] = $store->keys('backups/');
+        $path = $installation->folder->write('newer.db', (string) gzdecode((string) $store->content($key)));
+        $newer = new SQLite3($path);
+        $newer->exec("INSERT INTO schema_migrations VALUES (9999, 'of_tomorrow', 'x', 0)");
+        $newer->close();
+        $packed = (string) gzencode((string) file_get_contents($path));
+        $hash = Base64Url::encode(hash('sha256', $packed, true));
+        $store->put("backups/2120-01-01T000000Z-$hash.db.gz", $packed);
+        $target = new Installation($installation->environment);
+        $refused = $target->run(['restore']);
+
+        self::assertSame(ExitCode::SchemaMismatch, $refused->exitCode);
+        self::assertStringContainsString(
+            'its schema is version 9999, this writer supports',
+            $refused->message(),
+        );
+        self::assertSame(["$target->database.lock"], glob("{$target->folder->path}/*"));
+        $time = substr($key, strlen('backups/'), 18);
+        self::assertSame(ExitCode::Ok, $target->run(['restore', '--backup', $time])->exitCode);
     }
 
     #[Test]
