@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
 import { windows } from "@trendvault/contract/lists";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
@@ -69,5 +70,42 @@ test("the categories and kinds of a generation that was loaded are those of all 
   expect([choices.listedIn("DE", "live"), choices.listedIn("GB", "live")]).toEqual([["now"], []]);
   expect(choices.listedIn("GB", "duration")).toEqual(["long", "short"]);
   expect(choices).toEqual(new ListReader(watcher).choicesOf(generation));
+  watcher.close();
+});
+
+const withTitles = () => {
+  builder.publish(regions.map((region) => ({ region, videos: videos(3, region) })));
+  builder.database.run("INSERT INTO details (video_id, titles) VALUES ('DE2', '{}')");
+};
+
+test("where lists have titles by language is read with the lists, and not again for a request", () => {
+  withTitles();
+  const watcher = new GenerationWatcher(builder.path);
+  const generation = newestOf(watcher);
+  const loaded = new ListReader(watcher);
+  for (const _ of loaded.load(generation));
+  builder.database.run("INSERT INTO details (video_id, titles) VALUES ('GB1', '{}')");
+  expect(loaded.regionsWithTitles(generation)).toBe("DE");
+  expect(new ListReader(watcher).regionsWithTitles(generation).split(" ").sort()).toEqual(["DE", "GB"]);
+  watcher.close();
+});
+
+test("lists are served without titles by language where these are damaged", () => {
+  withTitles();
+  const sql =
+    "SELECT (rootpage - 1) * page_size AS at, page_size AS size FROM sqlite_schema, pragma_page_size WHERE name = 'details_with_titles'";
+  const { at, size } = builder.database.query<{ at: number; size: number }, []>(sql).get() ?? {
+    at: 0,
+    size: 0,
+  };
+  builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  const bytes = readFileSync(builder.path);
+  writeFileSync(builder.path, bytes.fill(0xff, at, at + size));
+  const watcher = new GenerationWatcher(builder.path);
+  const generation = newestOf(watcher);
+  const loaded = new ListReader(watcher);
+  expect(loaded.regionsWithTitles(generation)).toBe("");
+  for (const _ of loaded.load(generation));
+  expect([loaded.isLoaded(generation), loaded.regionsWithTitles(generation)]).toEqual([true, ""]);
   watcher.close();
 });

@@ -100,15 +100,23 @@ export class ListReader {
     return choices;
   }
 
-  /** Where lists have videos with titles by language: codes of regions. @throws DatabaseUnreadable */
+  /** Where lists have videos with titles by language: codes of regions. */
   regionsWithTitles(generation: Generation): string {
-    const known = this.#titled.get(generation);
-    if (known !== undefined) return known;
-    const isTitled = ([code, { id }]: [string, { id: number }]) =>
-      this.#watcher.read((store) => store.hasTitles(id, code));
-    const titled = [...generation.regions].filter(isTitled).map(([code]) => code);
-    this.#titled.set(generation, titled.join(" "));
-    return titled.join(" ");
+    const codes = [...generation.regions.keys()];
+    const titled =
+      this.#titled.get(generation) ?? codes.filter((code) => this.#hasTitles(code, generation)).join(" ");
+    this.#titled.set(generation, titled);
+    return titled;
+  }
+
+  /** False also where that cannot be read: lists are whole without these titles. */
+  #hasTitles(region: string, generation: Generation): boolean {
+    try {
+      return this.#watcher.read((store) => store.hasTitles(regionOf(generation, region).id, region));
+    } catch (error) {
+      if (error instanceof DatabaseUnreadable) return false;
+      throw error;
+    }
   }
 
   /** Whether everything that is kept of a generation is in memory. */
@@ -123,6 +131,7 @@ export class ListReader {
    */
   *load(generation: Generation): Generator<void, void> {
     const choices = new ListedChoices();
+    const titled: string[] = [];
     for (const [region, { id }] of generation.regions) {
       try {
         for (const { category } of yield* this.#loadRegion(region, generation)) choices.add(region, category);
@@ -130,7 +139,10 @@ export class ListReader {
       } catch (error) {
         throw error instanceof DatabaseUnreadable ? new RankingUnreadable(id, error) : error;
       }
+      if (this.#hasTitles(region, generation)) titled.push(region);
+      yield;
     }
+    this.#titled.set(generation, titled.join(" "));
     this.#choices.set(generation, choices);
   }
 

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { listName, type Window } from "@trendvault/contract/lists";
+import { listName, type Window, windows } from "@trendvault/contract/lists";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/queries";
 import { findRegion, regionCodes } from "@trendvault/contract/regions";
 import type { Explanation, Video } from "@trendvault/contract/responses";
@@ -119,8 +119,9 @@ export class Store {
 
   /** Whether a video of a region's lists over all categories has titles by language. */
   hasTitles(generation: number, region: string): boolean {
-    const sql = () => `SELECT 1 FROM trending JOIN videos ON videos.id = video_id
-      WHERE generation = ?1 AND region = ?2 AND trending.category = '' AND ${this.#isHidden.titles()} IS NOT NULL LIMIT 1`;
+    // Without the windows, SQLite reads the lists of all categories.
+    const sql = () => `SELECT 1 FROM trending WHERE generation = ?1 AND region = ?2
+      AND window IN (${windows.map((name) => `'${name}'`)}) AND category = '' AND ${this.#isHidden.isTitled()} LIMIT 1`;
     return this.#inTransaction(() => this.#database.query(sql()).get(generation, region) !== null);
   }
 
@@ -260,6 +261,8 @@ type IsHidden = {
   details(): string;
   /** Of the row of `videos`, JSON by language. */
   titles(): string;
+  /** Of the row of `trending`: whether there are any, read in an index of those that have some. */
+  isTitled(): string;
   /** Of the row of `videos`: what its pictures are made of (thumbsOf). */
   thumbs(): string;
   /** Of the row of `trending`: a title in a language of the region, behind that and a space. */
@@ -298,11 +301,15 @@ function findHidden(database: Database): IsHidden {
     details: () => (hasDetails() ? detailsSql(hasPictures() ? ", 'pictures', json(pictures)" : "") : "NULL"),
     thumbs: () => (hasPictures() ? "ifnull(videos.thumbs, thumb_base)" : "thumb_base"),
     titles: () => (hasDetails() ? "(SELECT titles FROM details WHERE video_id = videos.id)" : "NULL"),
+    isTitled: () => (hasDetails() ? isTitledSql : "0"),
     titleInRegion: () => (hasTitles() ? "title_in_region" : "NULL"),
   };
 }
 
 const onAir = listName({ live: "now" });
+
+const isTitledSql = `EXISTS (SELECT 1 FROM details INDEXED BY details_with_titles
+    WHERE details.video_id = trending.video_id AND titles IS NOT NULL)`;
 
 const detailsSql = (
   more: string,
