@@ -76,3 +76,11 @@ test.each([404, 410, 429])("an answer %i to titles is one to the whole list", as
   await expect(reader.first({ isAgain: false })).rejects.toMatchObject({ status });
   expect(paths()).toEqual([titled]);
 });
+
+test("what was asked for in vain with titles is asked for without them as often as any list", async () => {
+  const answers = [problem(502, "x"), problem(503, "x"), Response.json(pageOf())];
+  for (const busy of answers.slice(0, 2)) busy.headers.set("retry-after", "0");
+  const { reader, paths } = reading(() => answers.shift() ?? problem(404, "x"));
+  expect((await reader.first({ isAgain: false })).list).toEqual(pageOf());
+  expect(paths()).toEqual([titled, plain, plain]);
+});

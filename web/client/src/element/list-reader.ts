@@ -12,17 +12,16 @@ type ReaderOptions = { src: string; path: string; verify: boolean; connection: C
 /** Reads one list of one server: its pages, and whether it has changed. Another list has another reader. */
 export class ListReader {
   readonly #path: string;
-  readonly #client: Promise<Client>;
+  readonly #clients: Promise<Clients>;
   readonly #end = new AbortController();
   #about: Promise<About | null> | null = null;
 
   constructor({ src, path, verify, connection }: ReaderOptions) {
     this.#path = path;
-    // The element shows what it has, and asks again later. For titles, #read() asks again.
-    const retries = isTitled(path) ? 0 : 1;
-    const usual = { baseUrl: src, retries, longestWaitSeconds: 5, timeoutSeconds: 15 };
-    this.#client = clientOf({ ...usual, ...connection }, verify);
-    this.#client.catch(() => {}); // each read has the error
+    // The element shows what it has, and asks again later.
+    const usual = { baseUrl: src, retries: 1, longestWaitSeconds: 5, timeoutSeconds: 15 };
+    this.#clients = clientsOf({ ...usual, ...connection }, verify);
+    this.#clients.catch(() => {}); // each read has the error
   }
 
   /** Whether it was ended: what it still reads is of no use. */
@@ -77,7 +76,8 @@ export class ListReader {
     path: string,
     { field, isAgain }: { field: string; isAgain: boolean },
   ): Promise<{ body: T; headers: Headers }> {
-    const { baseUrl, send } = await this.#client;
+    const { usual, once } = await this.#clients;
+    const { baseUrl, send } = isTitled(path) ? once : usual;
     const options: RequestInit = { signal: this.#end.signal, ...(isAgain && { cache: "no-cache" }) };
     const request = new Request(baseUrl + sameOriginPath(path), options);
     const response = await send(request);
@@ -94,10 +94,18 @@ function mayBeForTitles(error: unknown): boolean {
   return error.status === 400 || error.status >= 500;
 }
 
-async function clientOf(connection: Connection, verify: boolean): Promise<Client> {
-  if (!verify) return connect(connection); // within the promise: it refuses some addresses
+/** `once` sends nothing again: after titles, the plain list is asked for. */
+type Clients = Record<"usual" | "once", Client>;
+
+// connect() refuses some addresses: within the promise.
+async function clientsOf(given: Connection, verify: boolean): Promise<Clients> {
+  const connection = { ...(verify && (await verification(given))), ...given };
+  return { usual: connect(connection), once: connect({ ...connection, retries: 0 }) };
+}
+
+async function verification({ baseUrl = "" }: Connection): Promise<Connection> {
   const { createVerifier } = await import("../verify.ts");
-  return connect({ verify: createVerifier({ baseUrl: connection.baseUrl ?? "" }), ...connection });
+  return { verify: createVerifier({ baseUrl }) };
 }
 
 /** What the element shows: with `fields=chart`, items have sparklines, and little with `fields=snippet`. */
