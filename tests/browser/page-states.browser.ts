@@ -220,6 +220,11 @@ describe("the page, when something changes or fails,", () => {
         assert.equal(await page.locator("nav.windows [aria-current]").textContent(), "Next 24 hours");
         await assertAccessible(page);
         await page.unroute("**/api/trending?*");
+        const asked = page.waitForRequest("**/api/trending?*");
+        await page
+          .locator("trendvault-list")
+          .evaluate((list) => (list as HTMLElement & { refresh(): Promise<boolean> }).refresh());
+        assert.doesNotMatch((await asked).url(), /window=now/); // a newer one of what is shown
         await retry.dispatchEvent("click");
         await page.waitForURL("**/?region=BE&window=now&lang=en");
         await notice(page).locator("p").waitFor({ state: "detached" });

@@ -125,6 +125,7 @@ export class TrendvaultList extends Base {
     const reader = this.#currentReader();
     this.#wait();
     const read = await this.#attempt(reader, () => reader.first({ isAgain: false }));
+    if (read === null && this.#reader === reader) this.#reader = null; // what is shown may be another list
     return read !== null && this.#show(reader, read, { again: false });
   }
 
