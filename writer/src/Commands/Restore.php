@@ -118,7 +118,7 @@ final class Restore extends WriterCommand
             );
             $backup = $restoration->find(self::option($input, 'backup'));
             $restored = $restoration->fetch($backup);
-            // A file in its place would keep an older writer from taking an older backup.
+            // In its place, a newer writer's file would be in the way of an older backup.
             $expectKnown = static fn(Database $database): int => self::migrator(
                 $context,
                 $database,

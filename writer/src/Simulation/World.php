@@ -117,11 +117,7 @@ final readonly class World
                 default => $value,
             };
             [$least, $most] = (self::RANGES[$property] ?? [0]) + [1 => self::LARGEST];
-            if (
-                !is_bool($value) &&
-                $value !== null &&
-                ($known[$property] < $least || $known[$property] > $most)
-            ) {
+            if ((is_int($value) || is_float($value)) && !($value >= $least && $value <= $most)) {
                 throw WriterException::usage(
                     "Cannot simulate: the world's $name is $value, expected a number from $least to $most.",
                 );
