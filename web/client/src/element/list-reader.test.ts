@@ -58,12 +58,14 @@ function reading(answer: (path: string) => Response) {
   return { reader: new ListReader(options), paths };
 }
 
-test.each([400, 500, 502, 503, 504])(
-  "where a server answers %i to titles, lists are as the region has them",
+test.each([400, 500, 502, 503, 504, "nothing"])(
+  "where a server answers %p to titles, lists are as the region has them",
   async (status) => {
-    const { reader, paths } = reading((path) =>
-      path.includes("titles") ? problem(status, "x") : Response.json(pageOf()),
-    );
+    const { reader, paths } = reading((path) => {
+      if (!path.includes("titles")) return Response.json(pageOf());
+      if (typeof status === "number") return problem(status, "x");
+      throw new TypeError("the network failed");
+    });
     const { list } = await reader.first({ isAgain: false });
     const { read } = await reader.after({ ...list, next: `${titled}&cursor=1-2` });
     expect([list, read.list]).toEqual([pageOf(), pageOf()]);
@@ -83,4 +85,13 @@ test("what was asked for in vain with titles is asked for without them as often 
   const { reader, paths } = reading(() => answers.shift() ?? problem(404, "x"));
   expect((await reader.first({ isAgain: false })).list).toEqual(pageOf());
   expect(paths()).toEqual([titled, plain, plain]);
+});
+
+test("what was ended while titles were read asks for nothing more", async () => {
+  const { reader, paths } = reading(() => {
+    reader.end();
+    throw new TypeError("the network failed");
+  });
+  await expect(reader.first({ isAgain: false })).rejects.toThrow("abort");
+  expect(paths()).toEqual([titled]);
 });
