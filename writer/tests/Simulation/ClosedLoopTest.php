@@ -206,6 +206,8 @@ final class ClosedLoopTest extends TestCase
         yield ['burst_share is -0.1, expected a number from 0 to 1.', ['burst_share' => -0.1]];
         yield ['elsewhere_share is 1, expected a number from 0 to 0.999.', ['elsewhere_share' => 1]];
         yield ['last_rank is 0.5, expected a number from 1 ', ['last_rank' => 0.5]];
+        yield ['births_per_hour is 0, expected a number from 0.001 ', ['births_per_hour' => 0]];
+        yield ['list_minutes is 0, expected a number from 0.01 ', ['list_minutes' => 0]];
         yield ['loads_per_hour is INF, expected a number from 0 to 1000000000.', ['loads_per_hour' => INF]];
         yield ['old_videos is INF, expected a number from 0 to 1000000000.', ['old_videos' => INF]];
         yield ['leave before others come', ['life_hours' => 2, 'births_per_hour' => 0.4]];
