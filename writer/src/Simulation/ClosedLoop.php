@@ -152,13 +152,12 @@ final class ClosedLoop
             $looks = $share > 0.0 ? min($loads, $this->draws->count($loads * $share)) : 0;
             $views = min($looks, $this->draws->count($looks * $video->chance($this->world, $hour)));
             $false = $video === $this->pushed && !$this->world->pushesDown ? $messages : 0.0;
-            $told = $this->world->saysDepth ? $looks : $loads;
             $opened = $this->judged(
                 $views,
                 $false,
                 fn(int $cell): bool => $this->cells->isCounted($video->id, $cell),
             );
-            $told = $seen[$rank] ?? $told;
+            $told = $seen[$rank] ?? ($this->world->saysDepth ? $looks : $loads);
             $counted = new CountedImpressions($at, '', $video->id, $rank, $scale * $told, $scale * $opened);
             $video->count($counted);
             $since = $at - (int) round(3600 * $this->stepHours);

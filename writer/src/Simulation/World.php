@@ -18,23 +18,8 @@ final readonly class World
     /** When the simulation starts, UTC seconds. */
     public const int START = 1_700_000_000;
     private const array NULLABLE = ['oldVideos', 'lifeHours', 'taperHours'];
-    /** The least and the most of a number. Where none is named, LARGEST is the most and 0 the least. */
-    private const array RANGES = [
-        'elsewhereShare' => [0, 0.999],
-        'evergreenShare' => [0, 1],
-        'burstShare' => [0, 1],
-        'attackShare' => [0, 0.999],
-        'appealMean' => [0.0001, 1],
-        'appealSigma' => [0, 5],
-        'elsewhereSigma' => [0, 5],
-        'birthsPerHour' => [0.001],
-        'taperHours' => [0.001],
-        'listMinutes' => [0.01],
-        'lastRank' => [1],
-        'attackedRank' => [1],
-        'attackers' => [1],
-    ];
-    private const int LARGEST = 1_000_000_000;
+    /** Something is divided by them. */
+    private const array POSITIVE = ['birthsPerHour', 'taperHours', 'listMinutes', 'lastRank', 'attackers'];
 
     public function __construct(
         public float $loadsPerHour = 20_000.0,
@@ -56,9 +41,8 @@ final readonly class World
         public ?float $taperHours = 7.0,
         /** The share of videos whose appeal never falls. */
         public float $evergreenShare = 0.0,
+        /** Of videos whose appeal grows once more by what it was at birth. */
         public float $burstShare = 0.05,
-        /** How much a burst adds, in parts of the appeal at birth. */
-        public float $burstSize = 1.0,
         public float $elsewhereSigma = 0.7,
         /** Whether elsewhere likes other videos, which says nothing of what is wanted here. */
         public bool $elsewhereIsOther = false,
@@ -96,47 +80,28 @@ final readonly class World
         foreach ($fields as $name => $value) {
             $property = lcfirst(str_replace('_', '', ucwords((string) $name, '_')));
             $isKnown = array_key_exists($property, $known);
-            $fits =
-                $isKnown &&
-                (is_bool($known[$property])
-                    ? is_bool($value)
-                    : is_int($value) ||
-                        is_float($value) ||
-                        ($value === null && in_array($property, self::NULLABLE, true)));
+            $least = in_array($property, self::POSITIVE, true) ? 0.001 : 0;
+            $isNumber =
+                (is_int($value) || is_float($value)) &&
+                ($value >= $least && $value < (str_ends_with($property, 'Share') ? 1 : 1e9));
+            $isNull = $value === null && in_array($property, self::NULLABLE, true);
+            $fits = $isKnown && (is_bool($known[$property]) ? is_bool($value) : $isNumber || $isNull);
             if (!$fits) {
                 $names = implode(', ', array_keys($known));
                 $names = strtolower((string) preg_replace('/[A-Z]/', '_$0', $names));
                 throw WriterException::usage(
-                    "Cannot simulate: the world's $name is not known or not of its type; there are $names.",
+                    "Cannot simulate: the world's $name is not known or cannot be so, expected a share below 1, another number from 0, true or false; there are $names.",
                 );
             }
             $known[$property] = match (true) {
                 $value === null => null,
-                is_int($known[$property]) || $property === 'oldVideos' => (int) $value,
+                is_int($known[$property]) || $property === 'oldVideos' => (int) ceil($value),
                 is_int($value) || is_float($value) => (float) $value,
                 default => $value,
             };
-            [$least, $most] = (self::RANGES[$property] ?? [0]) + [1 => self::LARGEST];
-            if ((is_int($value) || is_float($value)) && !($value >= $least && $value <= $most)) {
-                throw WriterException::usage(
-                    "Cannot simulate: the world's $name is $value, expected a number from $least to $most.",
-                );
-            }
-        }
-        $world = new self(...$known);
-        // Births are regular: then there is always a video.
-        if ($world->lifeHours !== null && $world->lifeHours * $world->birthsPerHour < 1) {
-            throw WriterException::usage(
-                "Cannot simulate: the world's videos leave before others come, expected life_hours of at least 1 / births_per_hour.",
-            );
-        }
-        if (1440 * ($world->days - $world->warmUpDays) < 2 * $world->listMinutes) {
-            throw WriterException::usage(
-                "Cannot simulate: the world's warm_up_days leave nothing to measure, expected two lists after them within days.",
-            );
         }
 
-        return $world;
+        return new self(...$known);
     }
 
     /** What is left of a video's appeal at an age in hours. */
@@ -205,7 +170,7 @@ final class SimulatedVideo
         $age = max(0.0, $hour - $this->bornAt);
         $left = $world->left($age, $this->isEvergreen);
         if ($this->burstsAtAge !== null && $age > $this->burstsAtAge) {
-            $left += $world->burstSize * $world->left($age - $this->burstsAtAge, $this->isEvergreen);
+            $left += $world->left($age - $this->burstsAtAge, $this->isEvergreen);
         }
 
         return min(self::LARGEST_CHANCE, $this->appeal * $left);
