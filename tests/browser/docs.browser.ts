@@ -122,7 +122,7 @@ describe("in a browser, the site of documents", () => {
           pages: [...row.querySelectorAll("a")].map(({ pathname }) => pathname),
         })),
       );
-      assert.equal(rows.length, 10);
+      assert.equal(rows.length, 9);
       await page.goto("/search.html");
       for (const { questions, pages } of rows)
         for (const question of questions) {
