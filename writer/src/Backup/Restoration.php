@@ -88,17 +88,17 @@ final readonly class Restoration
     /**
      * Makes the next generation's number larger than one that was published elsewhere.
      *
-     * @param Closure(Database): mixed $expectKnown throws a DatabaseFailure where this writer cannot use the schema
+     * @param ?Closure(Database): mixed $expectKnown throws a DatabaseFailure where this writer cannot use the schema; null for its own
      * @throws StoreFailure when the file is damaged
      * @throws DatabaseFailure
      */
-    public static function checkAndRaise(string $path, int $generation, Closure $expectKnown): void
+    public static function checkAndRaise(string $path, int $generation, ?Closure $expectKnown = null): void
     {
         try {
             $database = Database::openForWriting($path, 0);
             $problems = new IntegrityCheck($database)->problems();
             if ($problems === []) {
-                $expectKnown($database);
+                $expectKnown?->__invoke($database);
                 RegionTable::raiseNumbers($database, $generation);
                 $database->truncateWal();
             }
