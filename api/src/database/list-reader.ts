@@ -102,9 +102,10 @@ export class ListReader {
 
   /** Where lists have videos with titles by language: codes of regions. */
   regionsWithTitles(generation: Generation): string {
+    const known = this.#titled.get(generation);
+    if (known !== undefined) return known;
     const codes = [...generation.regions.keys()];
-    const titled =
-      this.#titled.get(generation) ?? codes.filter((code) => this.#hasTitles(code, generation)).join(" ");
+    const titled = codes.filter((code) => this.#hasTitles(code, generation)).join(" ");
     this.#titled.set(generation, titled);
     return titled;
   }

@@ -19,7 +19,7 @@ final readonly class World
     public const int START = 1_700_000_000;
     private const array NULLABLE = ['oldVideos', 'lifeHours', 'taperHours'];
     /** Something is divided by them. */
-    private const array POSITIVE = ['birthsPerHour', 'taperHours', 'listMinutes', 'lastRank', 'attackers'];
+    private const string POSITIVE = '/^(births|taper|list|lastRank|attackers|appealMean)/';
 
     public function __construct(
         public float $loadsPerHour = 20_000.0,
@@ -80,28 +80,30 @@ final readonly class World
         foreach ($fields as $name => $value) {
             $property = lcfirst(str_replace('_', '', ucwords((string) $name, '_')));
             $isKnown = array_key_exists($property, $known);
-            $least = in_array($property, self::POSITIVE, true) ? 0.001 : 0;
-            $isNumber =
-                (is_int($value) || is_float($value)) &&
-                ($value >= $least && $value < (str_ends_with($property, 'Share') ? 1 : 1e9));
+            $least = preg_match(self::POSITIVE, $property) === 1 ? 0.0001 : 0;
+            $most = str_ends_with($property, 'Share') || $property === 'appealMean' ? 1 : 1_000_000_000;
+            $isNumber = (is_int($value) || is_float($value)) && $value >= $least && $value < $most;
             $isNull = $value === null && in_array($property, self::NULLABLE, true);
             $fits = $isKnown && (is_bool($known[$property]) ? is_bool($value) : $isNumber || $isNull);
             if (!$fits) {
                 $names = implode(', ', array_keys($known));
                 $names = strtolower((string) preg_replace('/[A-Z]/', '_$0', $names));
                 throw WriterException::usage(
-                    "Cannot simulate: the world's $name is not known or cannot be so, expected a share below 1, another number from 0, true or false; there are $names.",
+                    "Cannot simulate: the world's $name is not known or cannot be so, expected a number from $least to below $most, or true or false; there are $names.",
                 );
             }
-            $known[$property] = match (true) {
-                $value === null => null,
-                is_int($known[$property]) || $property === 'oldVideos' => (int) ceil($value),
-                is_int($value) || is_float($value) => (float) $value,
-                default => $value,
-            };
+            $isWhole = is_int($known[$property]) || $property === 'oldVideos';
+            $known[$property] = $isNumber ? ($isWhole ? (int) ceil($value) : (float) $value) : $value;
         }
 
-        return new self(...$known);
+        $world = new self(...$known);
+        if (($world->lifeHours ?? INF) * $world->birthsPerHour < 1 || $world->days <= $world->warmUpDays) {
+            throw WriterException::usage(
+                'Cannot simulate: expected life_hours of at least 1 / births_per_hour, and more days than warm_up_days.',
+            );
+        }
+
+        return $world;
     }
 
     /** What is left of a video's appeal at an age in hours. */

@@ -199,18 +199,30 @@ final class ClosedLoopTest extends TestCase
 
     /** @param array<string, float|int> $fields */
     #[Test]
-    #[TestWith([['evergreen_share' => 1.5]])]
-    #[TestWith([['burst_share' => -0.1]])]
-    #[TestWith([['elsewhere_share' => 1]])]
-    #[TestWith([['births_per_hour' => 0]])]
-    #[TestWith([['old_videos' => INF]])]
-    public function a_world_that_cannot_be_is_refused_with_what_was_expected(array $fields): void
-    {
+    #[
+        TestWith([
+            'evergreen_share is not known or cannot be so, expected a number from 0 to below 1, ',
+            ['evergreen_share' => 1.5],
+        ]),
+    ]
+    #[TestWith(['burst_share ', ['burst_share' => -0.1]])]
+    #[TestWith(['elsewhere_share ', ['elsewhere_share' => 1]])]
+    #[
+        TestWith([
+            'births_per_hour is not known or cannot be so, expected a number from 0.0001 ',
+            ['births_per_hour' => 0],
+        ]),
+    ]
+    #[TestWith(['appeal_mean ', ['appeal_mean' => 0]])]
+    #[TestWith(['old_videos ', ['old_videos' => INF]])]
+    #[TestWith(['life_hours of at least 1 / births_per_hour', ['life_hours' => 2, 'births_per_hour' => 0.4]])]
+    #[TestWith(['more days than warm_up_days', ['days' => 1]])]
+    public function a_world_that_cannot_be_is_refused_with_what_was_expected(
+        string $expected,
+        array $fields,
+    ): void {
         $this->expectException(WriterException::class);
-        $this->expectExceptionMessage(
-            array_key_first($fields) .
-                ' is not known or cannot be so, expected a share below 1, another number from 0',
-        );
+        $this->expectExceptionMessage($expected);
         new World()->with($fields);
     }
 
