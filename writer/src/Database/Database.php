@@ -29,9 +29,14 @@ final class Database
     /** How long it waits for another process's lock, such as a reader's that recovers the log. */
     private const int BUSY_TIMEOUT_MILLISECONDS = 5000;
     private const int CACHE_KIB = 8 * 1024;
+    /** Of st_mode, see inode(7). */
+    private const int TYPE_BITS = 0o170000;
+    private const int REGULAR_FILE = 0o100000;
 
     /** @var array<string, true> those that this process has opened */
     private static array $paths = [];
+    /** @var list<resource> their files that a changed link has opened otherwise: open until the process ends */
+    private static array $kept = [];
 
     /** @var array<string, SQLite3Stmt> by SQL */
     private array $statements = [];
@@ -71,6 +76,46 @@ final class Database
         }
 
         return false;
+    }
+
+    /**
+     * Opens a regular file that is none of those, and waits for nobody who writes to a pipe.
+     *
+     * @return ?resource null for all else
+     */
+    public static function openOther(string $path): mixed
+    {
+        $file = is_file($path) && !self::hasOpen(@stat($path)) ? @fopen($path, 'rbn') : false;
+        $stat = $file === false ? false : fstat($file);
+        if ($file !== false && self::hasOpen($stat)) {
+            self::$kept[] = $file;
+
+            return null;
+        }
+
+        return $stat !== false && ($stat['mode'] & self::TYPE_BITS) === self::REGULAR_FILE ? $file : null;
+    }
+
+    /**
+     * The text of such a file, or a beginning of more than so many bytes. Of one without a length there is none: files of
+     * /proc have none, and some of them let a reader wait, or never end.
+     */
+    public static function textOfOther(string $path, int $mostBytes): ?string
+    {
+        $file = self::openOther($path);
+        if ($file === null) {
+            return null;
+        }
+
+        return self::lengthOf($file) === 0 ? '' : (string) @stream_get_contents($file, $mostBytes + 1);
+    }
+
+    /** @param resource $file */
+    public static function lengthOf(mixed $file): int
+    {
+        $stat = fstat($file);
+
+        return $stat === false ? 0 : $stat['size'];
     }
 
     /** Whether something is there that may be a database: SQLite takes an empty file for a new one. */

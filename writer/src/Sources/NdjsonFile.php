@@ -33,14 +33,9 @@ final class NdjsonFile extends Source
     private const string BYTE_ORDER_MARK = "\xEF\xBB\xBF";
 
     private const string ENDING = '/\.ndjson(\.gz)?$/D';
-    /** Of st_mode, see inode(7). */
-    private const int TYPE_BITS = 0o170000;
-    private const int REGULAR_FILE = 0o100000;
     private const int DIGESTED_BYTES = 16 * 1024 * 1024;
 
     private static bool $isStopping = false;
-    /** @var list<resource> open until the process ends */
-    private static array $kept = [];
 
     /** @var ?resource while it is read */
     private mixed $stream = null;
@@ -116,6 +111,9 @@ final class NdjsonFile extends Source
         }
         $stream = $this->stream = $this->open();
         try {
+            if (Database::lengthOf($stream) === 0) {
+                throw SourceFailure::empty($this->path); // One of /proc may let its reader wait.
+            }
             yield from $this->linesFrom($stream);
             $this->bytesRead = ftell($stream) ?: null;
         } finally {
@@ -186,15 +184,16 @@ final class NdjsonFile extends Source
         } catch (SourceFailure) {
             return null;
         }
-        $hash = hash_init('sha256');
+        [$hash, $read, $length] = [hash_init('sha256'), 0, Database::lengthOf($stream)];
         do {
             self::check();
-            $bytes = hash_update_stream($hash, $stream, self::DIGESTED_BYTES);
+            $bytes = $length === 0 ? 0 : @hash_update_stream($hash, $stream, self::DIGESTED_BYTES);
+            $read += $bytes;
             $isLate = $this->isLate();
         } while ($bytes > 0 && !$isLate);
         fclose($stream);
 
-        return $isLate ? null : hash_final($hash);
+        return $isLate || $read < $length ? null : hash_final($hash);
     }
 
     /** Of its bytes, packed or not. */
@@ -207,7 +206,7 @@ final class NdjsonFile extends Source
 
         return $this->stream === null
             ? 1.0
-            : (ftell($this->stream) ?: 0) / max(1, self::stat($this->stream, 'size'));
+            : (ftell($this->stream) ?: 0) / max(1, Database::lengthOf($this->stream));
     }
 
     /** Whether its producer has written to it since it was read. */
@@ -226,34 +225,17 @@ final class NdjsonFile extends Source
      */
     private function open(): mixed
     {
-        if (Database::hasOpen(@stat($this->path))) {
-            throw SourceFailure::theDatabase($this->path);
-        }
-        $stream = is_dir($this->path) ? false : @fopen($this->path, 'rbn');
-        if ($stream !== false && Database::hasOpen(fstat($stream))) {
-            self::$kept[] = $stream; // A link was changed meanwhile.
-            throw SourceFailure::theDatabase($this->path);
-        }
-        if ($stream !== false && (self::stat($stream, 'mode') & self::TYPE_BITS) === self::REGULAR_FILE) {
+        $stream = Database::openOther($this->path);
+        if ($stream !== null) {
             return $stream;
         }
 
         throw match (true) {
             !file_exists($this->path) => SourceFailure::missing($this->path),
             !is_file($this->path) => SourceFailure::notAFile($this->path),
+            Database::hasOpen(@stat($this->path)) => SourceFailure::theDatabase($this->path),
             default => SourceFailure::unreadable($this->path),
         };
-    }
-
-    /**
-     * @param resource $stream
-     * @param 'mode'|'size' $name
-     */
-    private static function stat(mixed $stream, string $name): int
-    {
-        $stat = fstat($stream);
-
-        return $stat === false ? 0 : $stat[$name];
     }
 
     /**

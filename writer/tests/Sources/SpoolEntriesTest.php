@@ -17,7 +17,16 @@ final class SpoolEntriesTest extends SpoolTestCase
     public static function odd(): iterable
     {
         foreach (
-            ['folder', 'full folder', 'pipe', 'dangling link', 'link to a device', 'vain link']
+            [
+                'folder',
+                'full folder',
+                'pipe',
+                'dangling link',
+                'link to a device',
+                'vain link',
+                'link to memory',
+                'link to what gives an error',
+            ]
             as $kind
         ) {
             yield $kind => [$kind];
@@ -36,6 +45,8 @@ final class SpoolEntriesTest extends SpoolTestCase
             'dangling link' => symlink('/no/such/file', $path),
             'link to a device' => symlink('/dev/zero', $path),
             'vain link' => symlink('a.ndjson', $path),
+            'link to memory' => symlink('/proc/self/mem', $path),
+            'link to what gives an error' => symlink('/sys/class/net/lo/speed', $path),
         };
         $this->put('b.ndjson', self::lines('b', 1));
         $result = $this->installation->run(['cron']);
