@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 export type Environment = Record<string, string | undefined>;
@@ -94,9 +94,10 @@ export function readSettingFile(path: string, { isSecret = false } = {}): string
     if (isSecret && (stat.mode & 0o007) !== 0)
       throw new Error(`${path} is open to every user: chmod o= ${path}`);
     if (stat.size > largestFile) throw new Error(`${path} has more than ${largestFile} bytes`);
-    const bytes = readFileSync(file);
-    if (!isUtf8(bytes)) throw new Error(`${path} is not UTF-8`);
-    const text = bytes.toString().trim();
+    const bytes = Buffer.alloc(stat.size); // files of /proc have no length, and reading some of them never ends
+    const length = readSync(file, bytes, 0, bytes.length, 0);
+    if (!isUtf8(bytes.subarray(0, length))) throw new Error(`${path} is not UTF-8`);
+    const text = bytes.toString("utf8", 0, length).trim();
     if (text === "") throw new Error(`${path} is empty`);
     return text;
   } finally {

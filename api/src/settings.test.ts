@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toBase64url } from "@trendvault/contract/keys";
 import { newFolder } from "@trendvault/kit/machine";
@@ -137,6 +137,7 @@ describe("a key file", () => {
     ["may be read by everybody", () => chmodSync(path, 0o644), `is open to every user: chmod o= ${path}`],
     ["may be written by everybody", () => chmodSync(path, 0o602), `is open to every user: chmod o= ${path}`],
     ["is empty", () => write(" \n"), `${path} is empty`],
+    ["has no length", () => replace(() => symlinkSync("/proc/self/environ", path)), `${path} is empty`],
     ["is not UTF-8", () => writeFileSync(path, Buffer.from(`${key}é`, "latin1")), `${path} is not UTF-8`],
     ["is endless", () => write("A".repeat(65_537)), `${path} has more than 65536 bytes`],
     ["has no key", () => write("secret"), "key 1 is not base64url of exactly 32 bytes"],

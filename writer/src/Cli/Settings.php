@@ -107,10 +107,9 @@ final class Settings
         }
         $own = $this->sourceText('REGIONS_FILE');
         $file = $own === null ? self::projectRoot() . '/db/regions.json' : self::absolute($own);
-        if (!is_file($file) || !is_readable($file) || Database::hasOpen(stat($file))) {
+        $text =
+            Database::textOfOther($file, self::MOST_FILE_BYTES) ??
             throw WriterException::setting('REGIONS_FILE', $file, 'a file that this user can read');
-        }
-        $text = (string) @file_get_contents($file, length: self::MOST_FILE_BYTES + 1);
         if (strlen($text) > self::MOST_FILE_BYTES) {
             throw WriterException::setting(
                 'REGIONS_FILE',
@@ -197,10 +196,7 @@ final class Settings
         }
         $path = substr($value, strlen('file:'));
         $isDatabase = Database::hasOpen(@stat($path));
-        $text =
-            is_file($path) && !$isDatabase
-                ? trim((string) @file_get_contents($path, length: self::MOST_FILE_BYTES + 1))
-                : '';
+        $text = trim((string) Database::textOfOther($path, self::MOST_FILE_BYTES));
         $refusal = match (true) {
             !is_file($path) => 'it is missing, or not a regular file',
             $isDatabase => 'it is the database',

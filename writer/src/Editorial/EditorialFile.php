@@ -25,15 +25,11 @@ final readonly class EditorialFile
         if (Database::hasOpen(@stat($this->path))) {
             throw WriterException::usage("Cannot read EDITORIAL_FILE=$this->path: it is the database.");
         }
-        $text = is_file($this->path)
-            ? @file_get_contents($this->path, length: Editorial::MOST_BYTES + 1)
-            : false;
 
-        return $text === false
-            ? throw WriterException::usage(
+        return Database::textOfOther($this->path, Editorial::MOST_BYTES) ??
+            throw WriterException::usage(
                 "Cannot read EDITORIAL_FILE=$this->path: expected a file that this user can read; {} is enough.",
-            )
-            : $text;
+            );
     }
 
     /**

@@ -12,6 +12,7 @@ use TrendVault\Writer\Cli\Settings;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Editorial\EditorialFile;
 use TrendVault\Writer\Tests\Support\TemporaryFolder;
+use TrendVault\Writer\Sources\NdjsonFile;
 use TrendVault\Writer\WriterException;
 
 final class DatabaseTest extends TestCase
@@ -91,6 +92,51 @@ final class DatabaseTest extends TestCase
             self::assertStringContainsString("$name=$value", $refusal->getMessage());
         }
         self::assertSame('locked', $this->stateForOthers());
+    }
+
+    /** Some files of /proc, none of which has a length, let a reader wait for ever. */
+    #[Test]
+    public function a_setting_that_names_a_file_without_a_length_has_no_text_and_one_that_is_no_file_is_not_read(): void
+    {
+        $paths = [
+            '/proc/self/environ',
+            '/proc/self/pagemap',
+            ...is_readable('/proc/kmsg') ? ['/proc/kmsg'] : [],
+        ];
+        foreach ($paths as $path) {
+            self::assertSame('', Database::textOfOther($path, 10));
+            $this->assertRefused($path);
+        }
+        posix_mkfifo($pipe = "{$this->folder->path}/pipe", 0o600);
+        foreach ([$pipe, $this->folder->path, '/dev/zero', '/dev/null', "$pipe/none"] as $path) {
+            self::assertNull(Database::textOfOther($path, 10));
+            $this->assertRefused($path);
+        }
+        file_put_contents($file = "{$this->folder->path}/file", 'some text');
+        self::assertSame(
+            ['some text', 'some'],
+            [Database::textOfOther($file, 9), Database::textOfOther($file, 3)],
+        );
+    }
+
+    private function assertRefused(string $path): void
+    {
+        $settings = Settings::read(['VIEWS_KEYS' => "file:$path", 'REGIONS_FILE' => $path], $this->path);
+        foreach (
+            [
+                static fn(): ?string => $settings->secret('VIEWS_KEYS'),
+                static fn(): mixed => $settings->regionTable(),
+                static fn(): mixed => [...new NdjsonFile($path)->lines()],
+            ]
+            as $read
+        ) {
+            try {
+                $read();
+                self::fail("$path was read");
+            } catch (WriterException $refusal) {
+                self::assertStringContainsString($path, $refusal->getMessage());
+            }
+        }
     }
 
     private function stateForOthers(): string
