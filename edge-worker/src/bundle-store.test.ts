@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "bun:test";
 import type { R2Conditional, R2GetOptions } from "@cloudflare/workers-types";
 import { type BundleFile, BundleIndexWriter } from "@trendvault/contract/bundle-file";
 import { bundleNames } from "@trendvault/contract/pointer";
+import { Random } from "@trendvault/kit/random";
 import { TestPublicationSigner, testStoreName } from "@trendvault/kit/signers";
 import { type Bucket, BundleStore } from "./bundle-store.ts";
 import { Backoff } from "./document-source.ts";
@@ -10,6 +11,8 @@ const begun = Date.parse("2026-11-22T03:40:00Z") / 1000;
 const signer = await TestPublicationSigner.create();
 const stranger = await TestPublicationSigner.create();
 const keys = { keys: [signer.publicKey] };
+const random = new Random();
+const utf8 = (text: string) => new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
 const sha256 = (bytes: string | Uint8Array) => new Bun.CryptoHasher("sha256").update(bytes).digest();
 
 let now: number;
@@ -110,7 +113,7 @@ const refused: [string, () => Promise<Uint8Array<ArrayBuffer>>, RegExp][] = [
   ["a newer one of another key", () => sign(8, { by: stranger }), /unknown-key/],
   ["a newer one, signed in the future", () => sign(8, { at: begun + 120 }), /from-future/],
   ["a newer one of another store", () => sign(8, { store: "trendvault/staging" }), /other-store/],
-  ["garbage", async () => new TextEncoder().encode("{}") as Uint8Array<ArrayBuffer>, /malformed/],
+  ["garbage", async () => utf8("{}"), /malformed/],
 ];
 test.each(refused)(
   "%s is refused and logged, and what was read before stays, in other isolates too",
@@ -134,10 +137,25 @@ test("when another isolate says that it read the bucket in the future, the bucke
   const { text, etag } = JSON.parse(
     new TextDecoder().decode((await shared.match("bundle.json")) ?? undefined),
   );
-  const future = new TextEncoder().encode(JSON.stringify({ text, etag, checkedAt: now + 61 }));
-  await shared.put("bundle.json", future as Uint8Array<ArrayBuffer>);
+  await shared.put("bundle.json", utf8(JSON.stringify({ text, etag, checkedAt: now + 61 })));
   objects.set("bundle.json", await sign(8));
   expect(await newIsolate(shared).current()).toBe(8);
+});
+
+test(`whatever else the data centre's cache has, the bucket is read (TEST_SEED=${random.seed})`, async () => {
+  objects.set("bundle.json", await sign(7));
+  objects.set("bundles/5.json", await sign(5));
+  const signed = new TextDecoder().decode(await sign(6));
+  const draw = (value: unknown) => random.pick([value, undefined, null, 7, "text", [], {}]);
+  for (let draws = 0; draws < 200; draws++) {
+    const made = { text: draw(signed), etag: draw("tag"), checkedAt: draw(now - 5) };
+    const stored = random.pick([JSON.stringify(random.pick([made, draw(made)])), signed, "", "{"]) ?? "";
+    const shared = newDataCentre();
+    for (const name of ["bundle.json", "bundles/5.json"]) await shared.put(name, utf8(stored));
+    const { current, of } = newIsolate(shared);
+    const found = [stored, await current().catch(String), await of(5).catch(String)];
+    expect(found).toEqual([stored, 7, 5]);
+  }
 });
 
 test("one that may not be served any more is no lower bound: a store that was set up anew counts from 1", async () => {

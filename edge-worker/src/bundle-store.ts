@@ -199,13 +199,19 @@ class BundlePointers {
     const name = bundleNames.pointer(generation);
     const known = this.#older.get(name);
     if (known !== null) return known;
-    const shared = await this.#readShared(name);
-    const read = shared === null ? await this.#options.bucket.readPointer(name) : { bytes: shared };
+    const verify = async (bytes: Uint8Array<ArrayBuffer>) => {
+      const pointer = await this.#verify(bytes);
+      if (pointer.generation !== generation) throw new Error(`${name} is of another generation`);
+      this.#older.set(name, pointer);
+      return pointer;
+    };
+    const bytes = await this.#readShared(name);
+    const shared = bytes && (await verify(bytes).catch(() => null)); // what is bad is read anew
+    if (shared !== null) return shared;
+    const read = await this.#options.bucket.readPointer(name);
     if (read === null || read === "unchanged") return null;
-    const pointer = await this.#verify(read.bytes);
-    if (pointer.generation !== generation) throw new Error(`${name} is of another generation`);
-    this.#older.set(name, pointer);
-    if (shared === null) this.#share(name, read.bytes, { seconds: olderSeconds, waitUntil });
+    const pointer = await verify(read.bytes);
+    this.#share(name, read.bytes, { seconds: olderSeconds, waitUntil });
     return pointer;
   }
 
@@ -224,7 +230,7 @@ class BundlePointers {
     } catch (error) {
       this.#failures++;
       this.#checkAt = clock() + pointerSeconds + this.#options.backoff.secondsAfter(this.#failures);
-      this.#failure = (error as Error).message;
+      this.#failure = error instanceof Error ? error.message : String(error);
       const message = "The newest bundle pointer could not be taken; the one that was read before is used.";
       if (this.#held !== null)
         log({ level: "error", event: "bundle_failed", message, reason: this.#failure });
@@ -301,9 +307,8 @@ class BundlePointers {
   /** The pointer that isolates share; ignored when older than the one that is held. */
   async #readSharedPointer(waitUntil: WaitUntil): Promise<SharedPointer | null> {
     const bytes = await this.#readShared(bundleNames.current);
-    const shared =
-      bytes === null ? null : (parseJson(new TextDecoder().decode(bytes)) as SharedPointer | null);
-    if (shared === null || isFromFuture(shared.checkedAt, this.#options.clock())) return null;
+    const shared: Partial<SharedPointer> = Object(bytes && parseJson(new TextDecoder().decode(bytes)));
+    if (!isShared(shared) || isFromFuture(shared.checkedAt, this.#options.clock())) return null;
     return (await this.#adopt(shared, waitUntil).catch(() => false)) ? shared : null; // what is bad is read anew
   }
 
@@ -328,6 +333,11 @@ class BundlePointers {
     const { shared, log } = this.#options;
     waitUntil(nullOnError(shared.put(name, bytes, seconds), log, "bundle_not_stored"));
   }
+}
+
+function isShared(read: Partial<SharedPointer>): read is SharedPointer {
+  const { text, etag, checkedAt } = read;
+  return typeof text === "string" && typeof etag === "string" && Number.isFinite(checkedAt);
 }
 
 /** Keeps a request alive for work that others wait for, too: what a request began and left never settles. */

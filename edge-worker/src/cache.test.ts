@@ -3,7 +3,7 @@ import type { KVNamespace } from "@cloudflare/workers-types";
 import { edgeLifetimes } from "@trendvault/contract/lists";
 import { Random } from "@trendvault/kit/random";
 import { TestSigner } from "@trendvault/kit/signers";
-import { KvFallback, LruMap } from "./cache.ts";
+import { KvFallback, LruMap, TieredCache } from "./cache.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import type { StoredResponse } from "./signed-answer.ts";
 
@@ -123,6 +123,29 @@ test(`whatever else is in KV, a page is written over it (TEST_SEED=${random.seed
     expect(await isWritten(async () => dated, { ...good, fetchedAt: created + 600 })).toBe(true);
   }
   expect(await isWritten(() => Promise.reject(new SyntaxError("not JSON")), good)).toBe(true);
+});
+
+test(`of the data centre's cache nothing of another form is served (TEST_SEED=${random.seed})`, async () => {
+  const matched = (stored: unknown) => {
+    const dataCentre = { match: async () => stored as StoredResponse, put: async () => {} };
+    return new TieredCache(dataCentre, () => {}).match(request.target).catch(String);
+  };
+  const others = [undefined, null, true, "text", [7], { "": 7 }];
+  expect(await matched(good)).toEqual(good);
+  for (let draw = 0; draw < 200; draw++) {
+    const field = random.pick([
+      "target",
+      "status",
+      "body",
+      "headers",
+      "generatedAt",
+      "fetchedAt",
+      "lifetimes",
+    ]);
+    const spoiled = { ...good, [field]: random.pick(field === "body" ? [null, 7] : others) };
+    const stored = random.pick([spoiled, random.pick(others) ?? null]);
+    expect([stored, await matched(stored)]).toEqual([stored, null]);
+  }
 });
 
 test("the entry that was used longest ago goes first", () => {

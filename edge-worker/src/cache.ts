@@ -33,7 +33,8 @@ export class TieredCache {
   /** The newer of the responses in memory and in the data centre's cache. */
   async matchNewest(target: string): Promise<StoredResponse | null> {
     const inTime = timeLimit(readTimeoutSeconds);
-    const read = () => nullOnError(inTime(this.#dataCentre.match(target)), this.#log, "cache_not_read");
+    const matched = async () => expectForm(await this.#dataCentre.match(target), target);
+    const read = () => nullOnError(inTime(matched()), this.#log, "cache_not_read");
     const { value: shared } = await this.#reads.run(target, read);
     const local = this.#memory.get(target);
     if (shared === null || (local !== null && !isNewer(shared, local))) return local;
@@ -46,6 +47,25 @@ export class TieredCache {
     this.#memory.set(response.target, response);
     await this.#dataCentre.put(response);
   }
+}
+
+/** What is of another form would fail each request until it expires; so it is read anew, and replaced. @throws Error */
+function expectForm(stored: Partial<StoredResponse> | null, target: string): StoredResponse | null {
+  if (stored === null) return null;
+  const { status, body, headers, lifetimes, generatedAt, fetchedAt, bundle = 0 } = Object(stored);
+  const { maxAge, staleWhileRevalidate, staleIfError } = Object(lifetimes);
+  const numbers = [generatedAt, fetchedAt, bundle, maxAge, staleWhileRevalidate, staleIfError];
+  const fields = Object.entries(Object(headers));
+  const isWhole =
+    Object(stored).target === target &&
+    (status === 200 || status === 404) &&
+    typeof body === "string" &&
+    typeof headers === "object" &&
+    fields.length > 0 &&
+    fields.every(([name, value]) => /^[\w-]+$/.test(name) && typeof value === "string") &&
+    numbers.every(Number.isFinite);
+  if (!isWhole) throw new Error("it is of another form");
+  return stored as StoredResponse;
 }
 
 // A page is some 60 KB, a list 10 KB. A text with an emoji takes two bytes for each character; the fields take the rest.

@@ -212,6 +212,7 @@ function edgeWith(stored: Record<string, Partial<StoredResponse>>): ListBlocks {
       ? ({
           target,
           status: 200,
+          headers: { etag: '"a"' },
           generatedAt: now,
           fetchedAt: now,
           lifetimes,
