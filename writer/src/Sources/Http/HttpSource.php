@@ -270,8 +270,10 @@ final readonly class Downloader
      */
     private static function saysItsEnd(ResponseInterface $response, array $headers): bool
     {
-        return isset($headers['content-length']) ||
-            isset($headers['transfer-encoding']) ||
+        $codings = $headers['transfer-encoding'] ?? null; // others than chunked, as identity was, end with the connection
+
+        return ($codings === null && isset($headers['content-length'])) ||
+            preg_match('/(?:^|,)\s*chunked\s*$/i', implode(',', $codings ?? [])) === 1 ||
             (int) $response->getInfo('http_version') >= CURL_HTTP_VERSION_2_0;
     }
 

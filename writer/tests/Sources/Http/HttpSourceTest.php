@@ -126,13 +126,15 @@ final class HttpSourceTest extends TestCase
     #[Test]
     public function what_ends_with_the_connection_is_asked_for_again_because_it_may_have_been_cut(): void
     {
-        $installation = Installation::migrated();
-        $this->server->answer(self::lines(2), ['ETag' => '"one"'], more: ['seconds' => 0]);
-        self::assertSame(ExitCode::Ok, $this->ingest($installation)->exitCode);
-        $this->server->answer(self::lines(3), ['ETag' => '"one"']);
-        self::assertSame(ExitCode::Ok, $this->ingest($installation)->exitCode);
+        foreach ([[], ['Transfer-Encoding' => 'identity']] as $coding) {
+            $installation = Installation::migrated();
+            $this->server->answer(self::lines(2), ['ETag' => '"one"', ...$coding], more: ['seconds' => 0]);
+            self::assertSame(ExitCode::Ok, $this->ingest($installation)->exitCode);
+            $this->server->answer(self::lines(3), ['ETag' => '"one"']);
+            self::assertSame(ExitCode::Ok, $this->ingest($installation)->exitCode);
 
-        self::assertSame(3, $installation->value('SELECT count(*) FROM observations'));
+            self::assertSame(3, $installation->value('SELECT count(*) FROM observations'));
+        }
     }
 
     #[Test]
