@@ -14,8 +14,10 @@ use TrendVault\Writer\Tests\Pull\DrawnMinutes;
 use TrendVault\Writer\Tests\Pull\FakeEdge;
 use TrendVault\Writer\Tests\Pull\PullTestCase;
 use TrendVault\Writer\Tests\Support\Draws;
+use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\Process;
 use TrendVault\Writer\Tests\Support\ProcessResult;
+use TrendVault\Writer\Tests\Support\SmallDisk;
 
 /** Whatever happens between writer and edge, the counts in SQLite are the edge's: no minute twice, none left out. */
 final class PullFaultsTest extends PullTestCase
@@ -145,6 +147,31 @@ final class PullFaultsTest extends PullTestCase
 
         $this->assertAllIsCountedAtLast();
         $this->assertRanksByTheSameImpressions();
+    }
+
+    #[Test]
+    public function a_full_disk_while_pulling_is_named_and_loses_nothing(): void
+    {
+        $disk = new SmallDisk();
+        $environment = [...$this->installation->environment, 'VIEWS_CEILING_FACTOR' => '1000'];
+        $small = new Installation($environment, "$disk->path/test.db");
+        $small->run(['migrate']);
+        $ranks = array_map(static fn(int $rank): array => [$rank, "v$rank", 2, 1], range(1, 9000));
+        $impressions = array_map(
+            fn(int $i): array => FakeEdge::impressions($this->now, $ranks, "c$i"),
+            range(1, 4),
+        );
+        $this->edge->hold(['GB-0' => ['last_closed' => $this->now, 'looks' => $impressions]]);
+        $disk->fillUpTo(600_000);
+
+        $full = $small->run(['ingest', "edge:{$this->edge->url}"]);
+        self::assertSame(ExitCode::DiskFull, $full->exitCode, $full->errors);
+        self::assertStringContainsString('the disk is full', $full->message());
+
+        $disk->empty();
+        self::assertSame(ExitCode::Ok, $small->run(['ingest', "edge:{$this->edge->url}"])->exitCode);
+        self::assertSame(72_000, $small->value('SELECT impressions FROM pull_regions'));
+        self::assertSame(36_000, $small->value('SELECT sum(clicks) FROM pulled_counts'));
     }
 
     /** @return list<string> for the requests of one run; half of them are answered rightly */
