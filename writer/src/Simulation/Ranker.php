@@ -84,7 +84,7 @@ final class PlainBayes implements Ranker
             $impressions += $weight;
             $scores[$video->id] = $clicks / $impressions + (self::WIDTH * sqrt($clicks)) / $impressions;
         }
-        return ScoreOrder::of($videos, $scores);
+        return SimulatedVideo::inOrder($videos, $scores);
     }
 
     /** @param list<SimulatedVideo> $videos */
@@ -144,24 +144,6 @@ final class KnowsTheLaw implements Ranker
             $scores[$video->id] = ($shape / $rate + ($this->width * sqrt($shape)) / $rate) * $left;
         }
         $this->last = $now;
-        return ScoreOrder::of($videos, $scores);
-    }
-}
-
-/** The order of a reference. */
-final class ScoreOrder
-{
-    /**
-     * @param list<SimulatedVideo> $videos
-     * @param array<string, float> $scores by id
-     * @return list<SimulatedVideo> highest score first; equal ones in an order that has nothing to do with age
-     */
-    public static function of(array $videos, array $scores): array
-    {
-        $checksums = array_map(static fn(SimulatedVideo $video): int => crc32($video->id), $videos);
-        $scores = array_values($scores);
-        array_multisort($scores, SORT_DESC, SORT_NUMERIC, $checksums, $videos);
-
-        return $videos;
+        return SimulatedVideo::inOrder($videos, $scores);
     }
 }

@@ -166,6 +166,20 @@ final class SimulatedVideo
         );
     }
 
+    /**
+     * @param list<self> $videos
+     * @param array<string, float> $scores by id
+     * @return list<self> highest score first; equal ones in an order that has nothing to do with age
+     */
+    public static function inOrder(array $videos, array $scores): array
+    {
+        $checksums = array_map(static fn(self $video): int => crc32($video->id), $videos);
+        $scores = array_values($scores);
+        array_multisort($scores, SORT_DESC, SORT_NUMERIC, $checksums, $videos);
+
+        return $videos;
+    }
+
     /** The chance that a visitor who looks at it opens it. */
     public function chance(World $world, float $hour): float
     {
