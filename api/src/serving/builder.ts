@@ -4,7 +4,6 @@ import { DatabaseUnreadable } from "../database/database-files.ts";
 import type { Generation } from "../database/store.ts";
 import { type Body, type Content, digestOf, Refusal, type Resource } from "../resources/resource.ts";
 import type { SigningKeys } from "../signing.ts";
-import { yieldToEventLoop } from "./build-queue.ts";
 import type { Counters } from "./counters.ts";
 import {
   type Compression,
@@ -274,4 +273,9 @@ function renderOnce(content: Content, token: string): () => Body {
 function reusableFor(compression: Compression) {
   return (known: Representation | undefined) =>
     compression === "small" && known?.compression === "fast" ? undefined : known;
+}
+
+/** Resolves once the event loop has looked at its sockets. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
