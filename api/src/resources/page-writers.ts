@@ -30,8 +30,7 @@ import { type Body, jsonBody, type TextAroundToken, textBody } from "./resource.
 
 /** What only pages and feeds need: words of all languages, templates, the XML writer. Loaded with the first of them. */
 export { ownRegions, useRegions } from "@trendvault/contract/regions";
-export { writeDocs } from "@trendvault/page/docs-view";
-export { headParts } from "@trendvault/page/page-view";
+export { headParts, writeDocs } from "@trendvault/page/page-view";
 
 /** `json` is the list, with an empty token. */
 type Input = {

@@ -21,7 +21,7 @@ const roots = [
       ["signing.ts", "log.ts", "settings.ts"],
       ["key-files.ts"],
     ],
-    mayImport: ["web/client/src/view", "contract", "web/page/(manifest|(about|docs|page)-view).ts"],
+    mayImport: ["web/client/src/view", "contract", "web/page/(manifest|(about|page)-view).ts"],
   },
   {
     root: "edge-worker/src",
@@ -82,7 +82,7 @@ const roots = [
     root: "web/page",
     layers: [
       ["build.ts", "documents"],
-      ["about-view.ts", "docs-view.ts", "embed.ts", "page.ts", "service-worker.ts"],
+      ["about-view.ts", "embed.ts", "page.ts", "service-worker.ts"],
       ["offline.ts", "page-view.ts"],
       ["docs.ts", "manifest.ts"],
     ],
