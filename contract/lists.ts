@@ -3,7 +3,7 @@ export const uncountedHours = 48;
 
 /**
  * How far ahead each list looks, in hours. This is the one list of windows; pickers and exports have its order.
- * facts.test.ts compares with it what is written in PHP, SQL and Python.
+ * lists.test.ts compares with it what is written in PHP, SQL and Python.
  */
 export const windowHours = { now: 6, day: 24, week: 168 } as const;
 export type Window = keyof typeof windowHours;
@@ -118,7 +118,7 @@ export function isFromFuture(time: number, now: number): boolean {
   return time > now + clockSkewSeconds;
 }
 
-/** What counts of views may come from, as /api/about names it, and in words. facts.test.ts compares it with the writer's registry. */
+/** What counts of views may come from, as /api/about names it, and in words. lists.test.ts compares it with the writer's registry. */
 export const sourceKinds = {
   ndjson: "the operator's own counts",
   http: "the operator's own counts, from another server",
