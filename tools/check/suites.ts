@@ -156,7 +156,7 @@ export const suites: readonly Suite[] = [
   check(
     "style",
     "redocly",
-    "env REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true node node_modules/.bin/redocly lint --config=contract/redocly.yaml contract/openapi.json",
+    "env REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true node node_modules/.bin/redocly lint --extends=recommended-strict contract/openapi.json",
   ),
   check("style", "knip", "node node_modules/.bin/knip"),
   check("style", "ruff check", "ruff check ."),
