@@ -39,3 +39,8 @@ export function nullOnError<T>(
     return null;
   });
 }
+
+/** What a rate limiter says. Without it, breakers, single flights and the ceiling from served lists bound what gets through. */
+export async function isAllowed(limited: Promise<boolean>, log: Logger): Promise<boolean> {
+  return (await nullOnError(limited, log, "rate_limiter_failed")) !== false;
+}

@@ -9,7 +9,7 @@ import {
   type SourceRefusal,
   type WaitUntil,
 } from "./document-source.ts";
-import { type Logger, nullOnError } from "./log.ts";
+import { isAllowed, type Logger, nullOnError } from "./log.ts";
 import { type CanonicalRequest, freshnessAt, onlyMonotonic, onlyUsable } from "./policy.ts";
 import { dependsOnPublications, findRefusal, readPublicationIndex } from "./publication-index.ts";
 import type { StoredResponse } from "./signed-answer.ts";
@@ -323,20 +323,13 @@ class Revalidator {
    * this one is counted itself, before it waits for another's request again.
    */
   async #shareOwn(canonical: CanonicalRequest, context: RequestContext, since: number) {
-    const isAllowed = await this.#allows(context);
-    const counted = { ...context, allowOriginFetch: async () => isAllowed };
+    const allowed = await isAllowed(context.allowOriginFetch(), this.#options.log);
+    const counted = { ...context, allowOriginFetch: async () => allowed };
     let flight = await this.#share(canonical, counted, since);
-    while (isAllowed && flight.shared && flight.value?.kind === "rate-limited") {
+    while (allowed && flight.shared && flight.value?.kind === "rate-limited") {
       flight = await this.#share(canonical, counted, since);
     }
     return flight;
-  }
-
-  // Without a rate limiter, the breakers and the single flights protect the sources.
-  async #allows(context: RequestContext): Promise<boolean> {
-    return (
-      (await nullOnError(context.allowOriginFetch(), this.#options.log, "rate_limiter_failed")) !== false
-    );
   }
 
   async #revalidate(
@@ -379,7 +372,7 @@ class Revalidator {
       stored: onlyMonotonic(stored, now),
       waitUntil: context.waitUntil,
       mayRead: () => {
-        allowed ??= this.#allows(context);
+        allowed ??= isAllowed(context.allowOriginFetch(), this.#options.log);
         return allowed;
       },
     };

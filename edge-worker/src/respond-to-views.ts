@@ -5,7 +5,7 @@ import { verifyPull } from "@trendvault/contract/request-signatures";
 import { readViewMessage, viewLimits } from "@trendvault/contract/views";
 import { countViews, type ViewServices } from "./count-views.ts";
 import { refuse, refuseParameters, respond } from "./handle-request.ts";
-import { nullOnError } from "./log.ts";
+import { isAllowed } from "./log.ts";
 import type { PulledMinutes } from "./minute-counts.ts";
 import type { RequestContext } from "./read-through.ts";
 
@@ -58,7 +58,7 @@ async function respondToMessage(
   if (!messageTypes.test(request.headers.get("content-type") ?? "")) {
     return refuse("unsupported-media-type", "Expected text/plain or application/json.");
   }
-  if (!(await allows(context.allowMessage(), views))) {
+  if (!(await isAllowed(context.allowMessage(), views.log))) {
     return refuseMore();
   }
   const text = await readText(request, viewLimits.messageBytes);
@@ -67,18 +67,13 @@ async function respondToMessage(
   }
   const message = text === null ? "expected UTF-8, as long as it says" : readViewMessage(text);
   if (typeof message === "string") return refuse("invalid-message", message);
-  if (!(await allows(context.allowToken(message.token), views))) {
+  if (!(await isAllowed(context.allowToken(message.token), views.log))) {
     return refuseMore();
   }
   const result = await countViews(message, context, views);
   if (result.kind === "counted") return respond(204, { "cache-control": "no-store" });
   const headers = result.kind === "not-counted" ? { "retry-after": "60" } : {};
   return refuse(result.kind, result.detail, { headers });
-}
-
-// Without a rate limiter, the ceiling from served lists still bounds what is believed.
-async function allows(limited: Promise<boolean>, { log }: ViewServices): Promise<boolean> {
-  return (await nullOnError(limited, log, "rate_limiter_failed")) !== false;
 }
 
 function refuseMore(): Response {
