@@ -147,6 +147,14 @@ function readWeights(field: string): [string, number][] {
     .sort(([, one], [, other]) => other - one);
 }
 
+/**
+ * The language to ask a page's titles in: the page's, where the region's lists may have titles of it; its own needs no
+ * asking. `titledIn`: codes of the regions whose lists may.
+ */
+export function titlesOf({ lang, region }: PageQuery, titledIn = ""): string | undefined {
+  return titledIn.includes(region) && lang !== mainLanguage(region) ? lang : undefined;
+}
+
 /** The language that a page is written in. */
 export function pageLanguageOf({ lang, region }: Pick<PageQuery, "lang" | "region">): string {
   return findPageLanguage(lang ?? mainLanguage(region)) ?? "en";

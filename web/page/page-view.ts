@@ -15,6 +15,7 @@ import {
   type PageQuery,
   pageUrl,
   policies,
+  titlesOf,
 } from "@trendvault/contract/page";
 import { paths } from "@trendvault/contract/paths";
 import {
@@ -164,8 +165,8 @@ function mainView(page: Page): ViewElement {
 
 /** Which list an element shows, and in which language. */
 function listAttributes({ query, language, titledIn }: Pick<Shell, "query" | "language" | "titledIn">) {
-  const { region, window, category, audience, live, duration, lang } = query;
-  const titles = titledIn?.includes(region) && lang !== mainLanguage(region) ? lang : undefined;
+  const { region, window, category, audience, live, duration } = query;
+  const titles = titlesOf(query, titledIn);
   return { region, window, category, audience, live, duration, titles, lang: language };
 }
 

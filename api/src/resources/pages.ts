@@ -7,12 +7,12 @@ import {
   failureOf,
   feedUrl,
   isEmbedUrl,
-  mainLanguage,
   oembedUrl,
   type PageQuery,
   pageFields,
   pageUrl,
   policies,
+  titlesOf,
 } from "@trendvault/contract/page";
 import { isAssetPath, paths } from "@trendvault/contract/paths";
 import {
@@ -101,9 +101,9 @@ function readPage(
   generation: Generation,
   sources: HtmlSources,
 ): Content | Refusal {
-  const { lang, ...list } = query;
+  const { lang: _, ...list } = query;
   const titledIn = sources.lists.regionsWithTitles(generation);
-  const titles = titledIn.includes(query.region) && lang !== mainLanguage(query.region) ? lang : undefined;
+  const titles = titlesOf(query, titledIn);
   const content = readTrending({ ...list, titles, fields: "chart" }, generation, sources);
   if (content instanceof Refusal) return restartAtPage(content, query);
   const { categories: all, regionsByKind: kinds } = sources.lists.choicesOf(generation);

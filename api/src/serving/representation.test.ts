@@ -14,13 +14,7 @@ import {
 import { testEnvironment } from "@trendvault/kit/origin-process";
 import { verifyIndependently } from "@trendvault/kit/verifiers";
 import { createSigningKeys } from "../signing.ts";
-import {
-  endOfStep,
-  finish,
-  finishNow,
-  memoizedChooseEncoding,
-  type SignedBuild,
-} from "./representation.ts";
+import { endOfStep, finish, finishNow, memoizedChooseEncoding, type SignedBuild } from "./representation.ts";
 
 describe("representations", () => {
   let builder: DatabaseBuilder;
