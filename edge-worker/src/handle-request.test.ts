@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { builtInRegions, useRegions } from "@trendvault/contract/regions";
 import { forPerson, handleRequest, networkOf, refuse } from "./handle-request.ts";
-import type { CacheStatus, ReadThroughCache, RequestContext } from "./read-through.ts";
+import type { CachedResponse, ReadThroughCache, RequestContext } from "./read-through.ts";
 import type { StoredResponse } from "./signed-answer.ts";
 
 const target = "/api/trending?region=DE";
@@ -15,7 +15,7 @@ const stored: StoredResponse = {
   lifetimes: { maxAge: 120, staleWhileRevalidate: 600, staleIfError: 0 },
 };
 type Options = {
-  cacheStatus?: CacheStatus;
+  cacheStatus?: CachedResponse["cacheStatus"];
   method?: string;
   ifNoneMatch?: string;
   now?: number;
@@ -67,7 +67,7 @@ test("one response is sent in every form, in any order", async () => {
   }
 });
 
-const cases: [string, CacheStatus, number, string][] = [
+const cases: [string, CachedResponse["cacheStatus"], number, string][] = [
   ["a hit", { fwd: null }, 57.9, "trendvault; hit; ttl=57"],
   [
     "a stale hit",

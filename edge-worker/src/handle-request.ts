@@ -34,7 +34,7 @@ import {
   isPage,
   pageLike,
 } from "./policy.ts";
-import type { CachedResponse, CacheStatus, ReadThroughCache, RequestContext } from "./read-through.ts";
+import type { CachedResponse, ReadThroughCache, RequestContext } from "./read-through.ts";
 import type { StoredResponse } from "./signed-answer.ts";
 
 const missPeriodSeconds = 60; // of MISS_RATE_LIMITER in wrangler.toml, which does not say how much of it is left
@@ -107,7 +107,7 @@ export async function forPerson(
   return problem;
 }
 
-const shownDetails = new Set<CacheStatus["detail"]>(["stale-while-revalidate", "bundle"]);
+const shownDetails = new Set<CachedResponse["cacheStatus"]["detail"]>(["stale-while-revalidate", "bundle"]);
 
 // What is served because the sources fail is older than the messages that are taken about it.
 function isShown({ response, cacheStatus: { detail } }: CachedResponse, { method }: Request): boolean {
@@ -196,7 +196,7 @@ function withoutBody(status: number, whole: Headers, body?: string): Response {
 }
 
 /** The value of Cache-Status (RFC 9211). `ttl`: how long the response is still fresh, in seconds; negative when it is not. */
-function formatCacheStatus(cacheStatus: CacheStatus, ttl: number): string {
+function formatCacheStatus(cacheStatus: CachedResponse["cacheStatus"], ttl: number): string {
   const { fwd, fwdStatus, stored, collapsed, detail } = cacheStatus;
   return [
     "trendvault",

@@ -30,7 +30,7 @@ export type CachedResponse = {
 };
 
 /** How a response was found, in the terms of RFC 9211, section 2. */
-export type CacheStatus = {
+type CacheStatus = {
   /** Why the request went to the origin, or null when it did not. */
   fwd: "miss" | "stale" | null;
   /** The status of the origin's response, if it gave one. */

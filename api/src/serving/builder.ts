@@ -6,7 +6,6 @@ import { type Body, type Content, digestOf, Refusal, type Resource } from "../re
 import type { SigningKeys } from "../signing.ts";
 import type { Counters } from "./counters.ts";
 import {
-  type Compression,
   endOfStep,
   finish,
   finishNow,
@@ -119,7 +118,7 @@ type BuilderOptions = {
 type SignedBody = { body: Body; fields: SignedFields & SignatureFields };
 
 /** How a body is compressed: at once for the request that waits for it, or as small as is worth it. */
-type BuildOptions = { codings: readonly number[]; compression: Compression };
+type BuildOptions = { codings: readonly number[]; compression: Representation["compression"] };
 
 /** Builds representations. Nothing here runs for a request whose answer is in the cache. */
 export class Builder {
@@ -250,7 +249,12 @@ export class Builder {
 }
 
 /** What a set does not have yet. */
-type Addition = { resource: Resource; render: () => Body; encoding: number; compression: Compression };
+type Addition = {
+  resource: Resource;
+  render: () => Body;
+  encoding: number;
+  compression: Representation["compression"];
+};
 
 function* readInSteps(resource: Resource, generation: Generation): SignedBuild<Content | Refusal> {
   if (resource.readInSteps === undefined) return resource.read(generation);
@@ -270,7 +274,7 @@ function renderOnce(content: Content, token: string): () => Body {
 }
 
 // A flood's pages are compressed fast; what is built ahead, because it is asked for again, replaces that.
-function reusableFor(compression: Compression) {
+function reusableFor(compression: Representation["compression"]) {
   return (known: Representation | undefined) =>
     compression === "small" && known?.compression === "fast" ? undefined : known;
 }

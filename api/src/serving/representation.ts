@@ -323,7 +323,7 @@ function weightOf(index: number, weights: Map<string, number>): number {
 }
 
 /** Fast, for a request that waits, or as small as is worth it, for what is built ahead. */
-export type Compression = "fast" | "small";
+type Compression = "fast" | "small";
 
 /** A body that has to be coded. */
 type CodingRequest = { bytes: Uint8Array<ArrayBuffer>; encoding: Encoding; compression: Compression };
