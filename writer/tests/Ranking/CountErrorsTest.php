@@ -96,7 +96,8 @@ final class CountErrorsTest extends TestCase
                 $wanted = self::score($expected->at($at), $published, $at);
                 $score = self::score($velocity->at($at), $published, $at);
                 $span = min(2, ($at - $clean[0][0]) / 3600);
-                $noise = $kind === 'noise' && $index > 0 ? (24 * 3 * 0.005 * $views) / $span : 0.0;
+                // Counts are up to 1 % apart, and what the first minutes' noise seemed to gain halves each hour.
+                $noise = $kind === 'noise' && $index > 0 ? (24 * 4 * 0.005 * $views) / $span : 0.0;
                 if (!($errs[$index] || ($errs[$index - 1] ?? false))) {
                     $message = "$kind, case $case, count $index: " . Draws::hint();
                     self::assertGreaterThanOrEqual(

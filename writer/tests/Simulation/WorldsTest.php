@@ -72,7 +72,8 @@ final class WorldsTest extends TestCase
         ];
         $mixed = [...$long, 'old_videos' => 600, 'births_per_hour' => 12, 'taper_hours' => 7];
         yield 'videos of a day, and a tenth that never ages' => [[...$mixed, 'evergreen_share' => 0.1], 0.95];
-        yield 'videos of a day, and few visitors' => [[...$days, 'loads_per_hour' => 500], 0.85];
+        // In some draws the law itself gets no more than 0.83.
+        yield 'videos of a day, and few visitors' => [[...$days, 'loads_per_hour' => 500], 0.8];
     }
 
     /** @param array<string, mixed> $fields */
