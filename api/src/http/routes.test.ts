@@ -297,6 +297,23 @@ describe("shapes of a page", () => {
     expect(await shown(first.next)).toEqual([inFrench[1]]);
   });
 
+  test.each([
+    ["fr", { fr: "Un film" }, ["Un film", "fr"]], // its source gave that title a language, as the writer prefers
+    ["fr", { "fr-CA": "Une vue" }, ["Own", undefined]],
+    ["fr-CH", { "fr-CA": "Une vue", "fr-BE": "Un film" }, ["Un film", "fr-BE"]],
+    ["fr-CH", { FR: "Own" }, ["Own", undefined]],
+    ["fr-CH", { de: "Ein Titel" }, ["Own", undefined]],
+    ["en", { de: "Ein Titel" }, ["Kept", "de"]],
+  ])("of a video in %s with %j a French list shows %j", async (language, titles, shown) => {
+    builder.publish([{ region: "DE", videos: [{ id: "one", title: "Own", titleInRegion: "de Kept" }] }]);
+    builder.database.run("UPDATE videos SET language = ?", [language]);
+    builder.database.run("INSERT INTO details (video_id, titles) VALUES ('one', ?)", [
+      JSON.stringify(titles),
+    ]);
+    const { items } = await (await open())("/api/trending?region=DE&titles=fr");
+    expect([items[0].title, items[0].title_language]).toEqual(shown);
+  });
+
   test("whatever shows a list shows the titles of its region, and says their language", async () => {
     const seed = { id: "both", title: "A title", titleInRegion: "de Ein Titel" };
     builder.publish([

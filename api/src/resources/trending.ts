@@ -145,13 +145,17 @@ function describeItems(
   }
 }
 
-/** A row with its title in a language, where it has one. */
+/** A row with its title in a language, where it has one, by the rule that the writer chooses a region's by. */
 function inLanguage(language: string, row: ListRow): ListRow {
-  const isIn = (tag: string | null) => tag?.split("-")[0]?.toLowerCase() === language;
-  if (isIn(row.language)) return { ...row, title_in_region: null };
+  const isSame = (tag: string) => tag.toLowerCase() === language.toLowerCase();
+  const isNear = (tag: string) => tag.split("-")[0]?.toLowerCase() === language.toLowerCase();
   const titles: Record<string, string> = JSON.parse(row.titles ?? "{}");
-  const tag = language in titles ? language : Object.keys(titles).find(isIn);
-  return tag === undefined ? row : { ...row, title_in_region: `${tag} ${titles[tag]}` };
+  const tags = Object.keys(titles).sort();
+  const own = row.language ?? "";
+  const tag = tags.find(isSame) ?? (isSame(own) ? undefined : tags.find(isNear));
+  if (tag === undefined && !isNear(own)) return row;
+  const title = tag === undefined ? row.title : titles[tag];
+  return { ...row, title_in_region: title === row.title ? null : `${tag} ${title}` };
 }
 
 function describeSnippet(row: ListRow, linkOf: VideoLinks): TrendingSnippetPage["items"][number] {
