@@ -11,8 +11,8 @@ use SQLite3;
 use TrendVault\Writer\Cli\Settings;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Editorial\EditorialFile;
-use TrendVault\Writer\Tests\Support\TemporaryFolder;
 use TrendVault\Writer\Sources\NdjsonFile;
+use TrendVault\Writer\Tests\Support\TemporaryFolder;
 use TrendVault\Writer\WriterException;
 
 final class DatabaseTest extends TestCase
@@ -94,6 +94,43 @@ final class DatabaseTest extends TestCase
         self::assertSame('locked', $this->stateForOthers());
     }
 
+    #[Test]
+    public function a_link_that_leads_to_the_database_only_when_it_is_opened_ends_none_of_its_locks(): void
+    {
+        $link = new class {
+            public mixed $context;
+            private mixed $file;
+
+            public function url_stat(): array
+            {
+                return stat(__FILE__);
+            }
+
+            public function stream_open(string $url): bool
+            {
+                $this->file = fopen(substr($url, strlen('link:/')), 'rb');
+
+                return true;
+            }
+
+            public function stream_stat(): array
+            {
+                return fstat($this->file);
+            }
+
+            public function stream_close(): void
+            {
+                fclose($this->file);
+            }
+        };
+        stream_wrapper_register('link', $link::class);
+        $this->database->execute('BEGIN IMMEDIATE');
+
+        self::assertNull(Database::openOther("link:/$this->path-shm"));
+        self::assertSame('locked', $this->stateForOthers());
+        stream_wrapper_unregister('link');
+    }
+
     /** Some files of /proc, none of which has a length, let a reader wait for ever. */
     #[Test]
     public function a_setting_that_names_a_file_without_a_length_has_no_text_and_one_that_is_no_file_is_not_read(): void
@@ -122,8 +159,10 @@ final class DatabaseTest extends TestCase
     private function assertRefused(string $path): void
     {
         $settings = Settings::read(['VIEWS_KEYS' => "file:$path", 'REGIONS_FILE' => $path], $this->path);
+        $editorial = new EditorialFile($path, ['GB']);
         foreach (
             [
+                static fn(): mixed => $editorial->parse($editorial->text(), 0),
                 static fn(): ?string => $settings->secret('VIEWS_KEYS'),
                 static fn(): mixed => $settings->regionTable(),
                 static fn(): mixed => [...new NdjsonFile($path)->lines()],
