@@ -155,6 +155,7 @@ test(`whatever else the data centre's cache has, the bucket is read (TEST_SEED=$
     const { current, of } = newIsolate(shared);
     const found = [stored, await current().catch(String), await of(5).catch(String)];
     expect(found).toEqual([stored, 7, 5]);
+    expect(await shared.match("bundles/5.json")).toEqual(await sign(5));
   }
 });
 
