@@ -130,7 +130,7 @@ test("of the data centre's cache nothing of another form is served", async () =>
     const dataCentre = { match: async () => stored as StoredResponse, put: async () => {} };
     return new TieredCache(dataCentre, () => {}).match(request.target).catch(String);
   };
-  const others: unknown[] = [undefined, null, true, "text", [7], ["text"], { "": 7 }, { "": "text" }];
+  const others: unknown[] = [undefined, null, true, "text", [7], ["text"], {}, { "": 7 }, { "": "text" }];
   const spoil = (whole: object, names = Object.keys(whole), values = others) =>
     names.flatMap((name) => values.map((value) => ({ ...whole, [name]: value })));
   const { body: _, ...rest } = good;
