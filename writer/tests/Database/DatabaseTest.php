@@ -142,6 +142,7 @@ final class DatabaseTest extends TestCase
         ];
         foreach ($paths as $path) {
             self::assertSame('', Database::textOfOther($path, 10));
+            self::assertSame(hash('sha256', ''), new NdjsonFile($path)->digest());
             $this->assertRefused($path);
         }
         posix_mkfifo($pipe = "{$this->folder->path}/pipe", 0o600);

@@ -161,6 +161,12 @@ final class NdjsonFileTest extends TestCase
         self::read('');
     }
 
+    #[Test]
+    public function what_gives_an_error_before_its_end_has_no_digest(): void
+    {
+        self::assertNull(new NdjsonFile('/sys/class/net/lo/speed')->digest());
+    }
+
     /** @return list<string> lines that gzip can make little of */
     private static function hexadecimal(int $count, int $bytes): array
     {

@@ -139,6 +139,20 @@ final class HttpSourceTest extends TestCase
     }
 
     #[Test]
+    public function what_ends_with_its_last_chunk_is_received_once(): void
+    {
+        $installation = Installation::migrated();
+        $chunks = sprintf("%x\r\n%s\r\n0\r\n\r\n", strlen(self::lines(2)), self::lines(2));
+        $headers = ['ETag' => '"one"', 'Transfer-Encoding' => 'chunked'];
+        $this->server->answer($chunks, $headers, more: ['seconds' => 0]);
+        $this->ingest($installation);
+        $this->ingest($installation);
+
+        self::assertSame(2, $installation->value('SELECT count(*) FROM observations'));
+        self::assertSame('"one"', $this->server->requests()[1]['headers']['If-None-Match'] ?? null);
+    }
+
+    #[Test]
     public function gzip_is_unpacked_whether_it_is_the_file_or_the_coding(): void
     {
         $installation = Installation::migrated();
