@@ -180,6 +180,7 @@ export class LocalFile {
       return pointer !== undefined && pointer.published_at > publishedAt ? [pointer.generation] : [];
     });
     for (const { generation } of files) this.#refuseOverlap(store, generation);
+    if (newest !== null) this.#refuseTaken(store, newest.accepted.pointer.generation);
     return files.map(({ path, generation }) => {
       const isNewest = generation === newest?.accepted.pointer.generation;
       return { path, generation, isNewest, fresherGenerations };
@@ -192,6 +193,16 @@ export class LocalFile {
     throw new FollowFailure(
       "overlap",
       `${store} has generation ${generation}, which ${owner} has, too: expected numbers of its own. Have two writers the same REGIONS, or none?`,
+    );
+  }
+
+  /** A number that a store had which is not followed any more: its generation would go, and this one with it. */
+  #refuseTaken(store: string, generation: number): void {
+    const owner = this.#options.memory.storeOf(generation) ?? store;
+    if (owner === store || !this.has(generation)) return;
+    throw new FollowFailure(
+      "older",
+      `${this.path} has generation ${generation} of ${owner}, not of ${store}. Move it and its .follow file away to begin anew.`,
     );
   }
 

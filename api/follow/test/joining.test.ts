@@ -181,6 +181,24 @@ test("a store that is not followed any more leaves the file", async () => {
   expect(one.generations()).toEqual([101, 102]);
 });
 
+test("another store's generation does not empty the file where the one before had its number", async () => {
+  const write = (object: string, bytes: Uint8Array) => store.write(`de/${object}`, bytes);
+  germany = await TestPublisher.create({ write }, { generation: 100, name: `${testStoreName}/de` });
+  await publishBritain("one");
+  await publishGermany("one");
+  const before = start(["gb"]);
+  await before.settle();
+  await before.end({ keep: true });
+  followers = [];
+  const after = start(["de"], before.folder);
+  expect(await after.poll()).toBe("older");
+  expect(after.generations()).toEqual([101]);
+  expect(after.query("SELECT DISTINCT region FROM trending")).toEqual([{ region: "GB" }]);
+  await publishGermany("two");
+  await after.settle();
+  expect(after.query("SELECT DISTINCT region FROM trending")).toEqual([{ region: "DE" }]);
+});
+
 test("with the memory deleted, what is in the file stays until its store was read", async () => {
   await publishBritain("one");
   await germany.publish({ lists: [{ region: "DE", videos: videos(3) }], removed: ["b"] });
