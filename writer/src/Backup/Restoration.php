@@ -98,7 +98,9 @@ final readonly class Restoration
             $database = Database::openForWriting($path, 0);
             $problems = new IntegrityCheck($database)->problems();
             if ($problems === []) {
-                $expectKnown?->__invoke($database);
+                if ($expectKnown !== null) {
+                    $expectKnown($database);
+                }
                 RegionTable::raiseNumbers($database, $generation);
                 $database->truncateWal();
             }

@@ -262,17 +262,18 @@ final class Hold extends WriterCommand
             $given('region') ?? throw WriterException::usage('--region is missing. See writer hold --help.');
         $category = $given('category');
         $joined = $context->settings->regionTable()->categories;
-        $named = static fn(?string $category): ?string => $joined[$category ?? ''] ?? $category;
+        $named = static fn(string $category): string => $joined[$category] ?? $category;
         $isMeant = static fn(stdClass $review): bool => $review->region === $region &&
-            $named($review->category ?? null) === $named($category);
+            $named((string) ($review->category ?? '')) === $named($category ?? '');
         [$hours, $until, $by] = [$given('hours') ?? '', $given('until'), $given('by')];
         if ($until !== null && (Rfc3339::parse($until) ?? PHP_INT_MAX) <= $context->now()) {
             throw WriterException::usage("--until: expected a time to come; $until is over.");
         }
         $isUnderWay = static fn(stdClass $review): bool => $isMeant($review) &&
-            (Rfc3339::parse($review->until ?? '') ?? PHP_INT_MAX) > $context->now();
+            (Rfc3339::parse((string) ($review->until ?? '')) ?? PHP_INT_MAX) > $context->now();
         $since = static fn(EditorialStep $step): string => $given('since') ??
-            (array_find($step->entries('reviews'), $isUnderWay)->since ?? Rfc3339::format($context->now()));
+            (string) (array_find($step->entries('reviews'), $isUnderWay)->since ??
+                Rfc3339::format($context->now()));
         $entry = static fn(EditorialStep $step): array => [
             'region' => $region,
             ...$category === null ? [] : ['category' => $category],

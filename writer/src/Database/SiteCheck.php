@@ -76,8 +76,9 @@ final readonly class SiteCheck
                 array_keys($bad),
             );
         }
-        /** @var array<stdClass> $all each has such members */
-        $also = array_map(static fn(stdClass $one): array => $one->also ?? [], array_values($all));
+        /** @var array<stdClass> $all */
+        /** @var list<list<string>> $also */
+        $also = array_map(static fn(stdClass $one): mixed => $one->also ?? [], array_values($all));
         $counts = array_count_values([...$names, ...array_merge(...$also)]);
 
         return array_map(

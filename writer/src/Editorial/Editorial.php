@@ -160,7 +160,7 @@ final readonly class Editorial
 
         return [
             'kind' => $kind,
-            'name' => (string) ($members[$kind] ?? ''),
+            'name' => $members[$kind] ?? '',
             'region' => $members['region'] ?? null,
             'factor' => (float) $members['factor'],
             'until' => (int) Rfc3339::parse($members['until']),

@@ -187,8 +187,9 @@ final class Rules
             if ($sought === []) {
                 break;
             }
-            /** @var list<string> $titles */
-            $titles = [$video['title'], ...array_values((array) json_decode($video['titles'] ?? '[]', true))];
+            /** @var array<string, string> $translated */
+            $translated = json_decode($video['titles'] ?? '[]', true);
+            $titles = [$video['title'], ...array_values($translated)];
             /** @var list<string> $tags */
             $tags = json_decode($video['tags'] ?? '[]', true);
             $names = array_map(static fn(string $tag): string => trim(self::comparable($tag)), $tags);
@@ -267,8 +268,9 @@ final class Rules
         $longest = $this->reviews[$of][$until][0] ?? ['since' => 0, 'enter' => 0, 'stayOut' => 0];
         $then = $review['enters'] ? 'enter' : 'stayOut';
         if ($review['hours'] > $longest[$then]) {
-            $new = [...$longest, 'since' => $review['since'], $then => $review['hours']];
-            $this->reviews[$of][$until] = [$new, ...$this->reviews[$of][$until] ?? []];
+            $longest['since'] = $review['since'];
+            $longest[$then] = $review['hours'];
+            $this->reviews[$of][$until] = [$longest, ...$this->reviews[$of][$until] ?? []];
         }
     }
 
@@ -305,10 +307,10 @@ final class Rules
      */
     private function ofTitles(array $video, array $regions): ?Ruling
     {
-        /** @var list<string> $titles which readers of other regions see */
-        $titles = isset($video['titles']) ? array_values((array) json_decode($video['titles'], true)) : [];
+        /** @var array<string, string> $titles which readers of other regions see */
+        $titles = json_decode($video['titles'] ?? '[]', true);
         $found = null;
-        foreach (array_unique([$video['title'] ?? '', ...$titles]) as $title) {
+        foreach (array_unique([$video['title'] ?? '', ...array_values($titles)]) as $title) {
             $found = Ruling::stricter($found, $this->ofTitle($title, $regions));
         }
 

@@ -527,8 +527,9 @@ final class ObservationStore
         $larger = static fn(int|string|null $pictures): ?string => self::ofPictures($pictures)[0] ?? null;
         // One that no line said follows the pictures: those of before may be gone.
         $unsaid = [$larger($known['pictures'] ?? null), self::NO_THUMB_BASE];
+        $none = $known === null ? null : self::NO_THUMB_BASE;
         if ($description['thumb_base'] === null && in_array($known['thumb_base'] ?? null, $unsaid, true)) {
-            $new['thumb_base'] = $larger($new['pictures']) ?? ($known === null ? null : self::NO_THUMB_BASE);
+            $new['thumb_base'] = $larger($new['pictures']) ?? $none;
         }
         foreach (self::NEEDED_OF_VIDEO as $name) {
             if ($new[$name] === null) {
@@ -566,7 +567,7 @@ final class ObservationStore
         }
         $thumbs = self::thumbs($new);
         if ($thumbs !== ($known === null ? null : self::thumbs($known))) {
-            $text = $thumbs === null ? null : json_encode($thumbs, ObservationParser::AS_READ);
+            $text = $thumbs === null ? null : (string) json_encode($thumbs, ObservationParser::AS_READ);
             $this->database->run(self::SAVE_THUMBS, [$text, $id]);
         }
         $details = array_intersect_key($new, ObservationParser::DETAILS);

@@ -237,7 +237,9 @@ final readonly class ObservationParser
      */
     private function details(array $fields): array
     {
+        /** @var array<string, ?string> $details */
         $details = [];
+        /** @var string $name */
         foreach (array_intersect_key($fields, self::DETAILS) as $name => $value) {
             $column = match (true) {
                 $value === null, $value === '' => '',
@@ -251,11 +253,12 @@ final readonly class ObservationParser
                 $details[$name] = $column;
             }
         }
-        $titles = isset($details['titles']) ? array_filter((array) $fields['titles'], is_string(...)) : [];
-        if (count($titles) > self::MOST_KEPT_TITLES) {
+        $titles = isset($details['titles']) ? $fields['titles'] ?? [] : [];
+        if (is_array($titles) && count(array_filter($titles, is_string(...))) > self::MOST_KEPT_TITLES) {
             $details[self::MORE_TITLES] = null;
         }
-        if (isset($details['pictures']) && count((array) $fields['pictures']) > self::MOST_PICTURES) {
+        $pictures = isset($details['pictures']) ? $fields['pictures'] ?? [] : [];
+        if (is_array($pictures) && count($pictures) > self::MOST_PICTURES) {
             $details[self::MORE_PICTURES] = null;
         }
 
@@ -268,7 +271,7 @@ final readonly class ObservationParser
             array_is_list($value) &&
             count($value) <= self::MOST_TAGS &&
             array_all($value, static fn(mixed $tag): bool => self::isText($tag, self::MOST_CHARACTERS))
-            ? json_encode(array_values(array_unique($value)), self::AS_READ)
+            ? (string) json_encode(array_values(array_unique($value)), self::AS_READ)
             : null;
     }
 
@@ -291,12 +294,12 @@ final readonly class ObservationParser
         if (count($titles) > self::MOST_KEPT_TITLES) {
             $primary = static fn(string $tag): string => strtolower(explode('-', $tag, 2)[0]);
             $spoken = array_flip(array_map($primary, $this->languages));
-            $isSpoken = static fn(mixed $_, string $tag): bool => isset($spoken[$primary($tag)]);
+            $isSpoken = static fn(mixed $_, int|string $tag): bool => isset($spoken[$primary((string) $tag)]);
             $titles = array_filter($titles, $isSpoken, ARRAY_FILTER_USE_BOTH) + $titles;
             $titles = array_slice($titles, 0, self::MOST_KEPT_TITLES);
         }
 
-        return $titles === [] ? '' : json_encode($titles, self::AS_READ);
+        return $titles === [] ? '' : (string) json_encode($titles, self::AS_READ);
     }
 
     private static function pictures(mixed $value): ?string
@@ -316,7 +319,7 @@ final readonly class ObservationParser
             ];
         }
 
-        return json_encode($pictures, self::AS_READ);
+        return (string) json_encode($pictures, self::AS_READ);
     }
 
     /** @phpstan-assert-if-true array{url: string, width: int, height: int, ...} $picture */

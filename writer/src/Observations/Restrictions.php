@@ -10,6 +10,8 @@ use TrendVault\Writer\Time\Rfc3339;
 /**
  * When and where a video may be shown, for whom, and whether it is live. Each source has its own say, in the table restrictions, and
  * what all say together is in columns of videos: whoever restricts more counts.
+ *
+ * @phpstan-type Said array{mature?: ?bool, made_for_kids?: ?bool, available_from?: ?int, available_until?: ?int, countries?: ?array{allowed?: list<string>, excluded?: list<string>}, live?: 'now'|'scheduled'|'recorded', live_until?: int, live_at?: int}
  */
 final readonly class Restrictions
 {
@@ -155,20 +157,23 @@ final readonly class Restrictions
 
     private function join(string $videoId, int $now): void
     {
-        [$reasons, $from, $until, $allowed, $excluded, $isForKids] = [[], null, null, null, [], false];
+        $reasons = $excluded = [];
+        $from = $until = $allowed = null;
+        $isForKids = false;
         $lives = ['now' => 0, 'scheduled' => 0, 'recorded' => 0]; // until when
         /** @var list<array{field: string, until: ?int}> $rows */
         $rows = $this->database->rows(self::FIND_LIFTED, [$videoId]);
         $lifted = array_column($rows, 'until', 'field');
         foreach ($this->database->texts(self::FIND_ALL, [$videoId]) as $text) {
             $said = self::decode($text);
+            /** @var Said $fields */
             $fields = array_diff_key($said, $lifted);
             foreach (array_diff_key($said, $fields) as $name => $value) {
                 $end = $lifted[$name] ?? PHP_INT_MAX; // holds without a writer
                 $end = match (true) {
                     $name === 'made_for_kids' && $value === true => PHP_INT_MAX, // lists have it
-                    $name === 'available_from' && $value !== null && $value <= $end => PHP_INT_MAX,
-                    $name === 'available_until' => max($end, $value ?? 0),
+                    $name === 'available_from' && is_int($value) && $value <= $end => PHP_INT_MAX,
+                    $name === 'available_until' && is_int($value) => max($end, $value),
                     default => $end,
                 };
                 $until = min($until ?? PHP_INT_MAX, $end);
@@ -179,7 +184,9 @@ final readonly class Restrictions
             if ($fields['mature'] ?? false) {
                 $reasons[] = 'mature';
             }
-            $isForKids = $isForKids || ($fields['made_for_kids'] ?? false);
+            if ($fields['made_for_kids'] ?? false) {
+                $isForKids = true;
+            }
             $from = max($from, $fields['available_from'] ?? null);
             $until = min($until ?? PHP_INT_MAX, $fields['available_until'] ?? PHP_INT_MAX);
             $countries = $fields['countries'] ?? [];
@@ -227,10 +234,10 @@ final readonly class Restrictions
             : json_encode([$allowed === null ? 'excluded' : 'allowed' => $codes], JSON_THROW_ON_ERROR);
     }
 
-    /** @return array{mature?: ?bool, made_for_kids?: ?bool, available_from?: ?int, available_until?: ?int, countries?: ?array{allowed?: list<string>, excluded?: list<string>}, live?: 'now'|'scheduled'|'recorded', live_until?: int, live_at?: int} */
+    /** @return Said */
     private static function decode(string $fields): array
     {
-        /** @var array{mature?: ?bool, made_for_kids?: ?bool, available_from?: ?int, available_until?: ?int, countries?: ?array{allowed?: list<string>, excluded?: list<string>}, live?: 'now'|'scheduled'|'recorded', live_until?: int, live_at?: int} $decoded as say() wrote it */
+        /** @var Said $decoded as say() wrote it */
         $decoded = json_decode($fields, true, flags: JSON_THROW_ON_ERROR);
 
         return $decoded;

@@ -259,13 +259,12 @@ final class ClickModel
     }
 
     /**
-     * @template Key of int
-     * @param non-empty-array<Key, float> $logs
-     * @return array<Key, float> what they are the logarithms of, in parts of the sum
+     * @param list<float> $logs by course
+     * @return list<float> what they are the logarithms of, in parts of the sum
      */
     private static function shareOut(array $logs): array
     {
-        $most = max($logs);
+        $most = max([-INF, ...$logs]);
         $parts = array_map(static fn(float $log): float => exp($log - $most), $logs);
         $all = array_sum($parts);
 
@@ -335,9 +334,8 @@ final class ClickModel
     }
 
     /**
-     * @template Key of int
-     * @param array<Key, float> $sizes of what each video would teach
-     * @return array<Key, float> the part of it that does, so that it is no more than what LARGER_SHARE of them exceed
+     * @param array<int, float> $sizes of what each video would teach
+     * @return array<int, float> the part of it that does, so that it is no more than what LARGER_SHARE of them exceed
      */
     private static function bounded(array $sizes): array
     {
@@ -411,7 +409,7 @@ final class ClickModel
      * @param list<array{list<float>, list<float>}> $under see underCourse(), by course
      * @param list<float> $means by course
      * @param list<float> $clicks by video
-     * @return list<non-empty-list<float>> ln(likelihood) of its clicks, by video and course
+     * @return array<int, non-empty-list<float>> ln(likelihood) of its clicks, by video and course
      */
     private static function logLikelihoods(array $under, array $means, array $clicks): array
     {
@@ -432,9 +430,9 @@ final class ClickModel
      * How likely each course is where all videos have the same one. Each video counts as bounded() says: a million false
      * impressions say no more than the next video's true ones.
      *
-     * @param list<non-empty-list<float>> $logs see logLikelihoods()
-     * @param non-empty-list<float> $means by course
-     * @return non-empty-list<float> by course
+     * @param array<int, non-empty-list<float>> $logs see logLikelihoods()
+     * @param list<float> $means by course
+     * @return list<float> by course
      */
     private static function sharesOfOne(array $logs, array $means): array
     {
@@ -468,7 +466,7 @@ final class ClickModel
      *
      * @param list<float> $shares of the videos, by course
      * @param list<float> $before what is assumed of them
-     * @param list<list<float>> $likelihoods by video and course
+     * @param array<int, list<float>> $likelihoods by video and course
      * @return list<float>
      */
     private static function shares(array $shares, array $before, array $likelihoods): array
@@ -491,7 +489,7 @@ final class ClickModel
     /**
      * @param list<float> $means by course
      * @param list<float> $shares
-     * @param list<list<float>> $likelihoods by video and course
+     * @param array<int, list<float>> $likelihoods by video and course
      * @param list<array{list<float>, list<float>}> $under see underCourse(), by course
      * @param list<float> $clicks by video
      * @return list<float> the mean rate of the videos that are likely to have each course

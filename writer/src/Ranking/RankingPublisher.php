@@ -456,7 +456,11 @@ final class RankableVideos
     {
         [$read, $rows, $knownSince] = $query;
 
-        return $read . ', ' . ListKinds::sql($this->now) . $this->rules?->columns($knownSince) . $rows;
+        return $read .
+            ', ' .
+            ListKinds::sql($this->now) .
+            ($this->rules?->columns($knownSince) ?? '') .
+            $rows;
     }
 
     /**

@@ -85,6 +85,7 @@ final class TopLists
     /** @param string $names of lists by kind, with a space between */
     private function addTargets(?string $category, string $names): ListTargets
     {
+        /** @var non-empty-array<int|string, int> $sizes */
         $sizes = [self::ALL_VIDEOS => self::MAX_RANKS];
         if ($category !== null) {
             $sizes[$category] = self::MAX_RANKS_OF_CATEGORY;
@@ -223,9 +224,10 @@ final class TopList
     {
         $this->candidates = Candidate::sorted($this->candidates);
         $limited = $this->channelLimit->apply($this->candidates);
-        if ($this->trials !== null) {
+        $trials = $this->trials;
+        if ($trials !== null) {
             $this->sortPool();
-            $limited = $this->trials->placed(
+            $limited = $trials->placed(
                 $window,
                 $this->candidates,
                 $limited,

@@ -292,8 +292,8 @@ final class NdjsonFile extends Source
     {
         foreach (self::bytes($stream, $this->path) as $chunk) {
             self::check();
-            if ($this->timeoutSeconds !== null && $this->isLate()) {
-                throw SourceFailure::tooSlow($this->path, $this->timeoutSeconds);
+            if ($this->isLate()) {
+                throw SourceFailure::tooSlow($this->path, (int) $this->timeoutSeconds);
             }
             yield $chunk;
         }
@@ -301,10 +301,11 @@ final class NdjsonFile extends Source
 
     private function isLate(): bool
     {
-        $this->startedAt ??= hrtime(true);
+        $now = (int) hrtime(true);
+        $this->startedAt ??= $now;
 
         return $this->timeoutSeconds !== null &&
-            hrtime(true) - $this->startedAt > $this->timeoutSeconds * 1_000_000_000;
+            $now - $this->startedAt > $this->timeoutSeconds * 1_000_000_000;
     }
 
     /**

@@ -28,7 +28,7 @@ final class PeerTubeSource extends PlatformSource
     private const int MOST_FAILURES_IN_A_ROW = 2;
     private const int MOST_HOST_CHARACTERS = 100;
 
-    /** @var array<int, array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>}> what this run received, by number of the page */
+    /** @var array<int, array{etag: ?string, item_count: int, videos: list<array<string, array<mixed>|bool|int|string>>}> what this run received, by number of the page */
     private array $received = [];
     /** With which the next run begins. */
     private int $next = 0;
@@ -94,7 +94,7 @@ final class PeerTubeSource extends PlatformSource
 
     /**
      * @param int $first number of the page to begin with
-     * @return Generator<array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>}>
+     * @return Generator<array{etag: ?string, item_count: int, videos: list<array<string, array<mixed>|bool|int|string>>}>
      */
     private function pages(int $first): Generator
     {
@@ -145,7 +145,7 @@ final class PeerTubeSource extends PlatformSource
     }
 
     /**
-     * @return array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>}
+     * @return array{etag: ?string, item_count: int, videos: list<array<string, array<mixed>|bool|int|string>>}
      * @throws PlatformFailure
      */
     private function page(int $number): array
@@ -158,7 +158,7 @@ final class PeerTubeSource extends PlatformSource
     }
 
     /**
-     * @return array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>}
+     * @return array{etag: ?string, item_count: int, videos: list<array<string, array<mixed>|bool|int|string>>}
      * @throws PlatformFailure
      */
     private function read(Page $page, int $number): array
@@ -190,7 +190,7 @@ final class PeerTubeSource extends PlatformSource
     /**
      * The counts are those of now, also on a page that was not modified.
      *
-     * @param array<string, bool|int|string> $fields
+     * @param array<string, array<mixed>|bool|int|string> $fields
      */
     private function line(array $fields, string $region): string
     {
@@ -287,7 +287,7 @@ final readonly class KnownPages
         return $this->database->number($sql, [$this->host]) ?? 0;
     }
 
-    /** @return ?array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>} null when it is not known, or cannot be asked for by an entity tag */
+    /** @return ?array{etag: ?string, item_count: int, videos: list<array<string, array<mixed>|bool|int|string>>} null when it is not known, or cannot be asked for by an entity tag */
     public function find(int $number): ?array
     {
         /** @var ?array{etag: string, item_count: int, videos: string} $row */
@@ -297,7 +297,7 @@ final readonly class KnownPages
     }
 
     /**
-     * @param array<int, array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>}> $pages by number
+     * @param array<int, array{etag: ?string, item_count: int, videos: list<array<string, array<mixed>|bool|int|string>>}> $pages by number
      * @param int $next with which the next run begins
      * @param ?int $count of all pages; null when that is not known
      */
@@ -318,23 +318,24 @@ final readonly class KnownPages
     }
 
     /**
-     * @param list<array<string, bool|int|string>> $videos
-     * @return list<array<string, bool|int|string>>
+     * @param list<array<string, array<mixed>|bool|int|string>> $videos
+     * @return list<array<string, array<mixed>|bool|int|string>>
      */
     private function withoutErased(array $videos): array
     {
         $erasures = new Erasures($this->database);
+        $text = static fn(mixed $value): string => is_string($value) ? $value : '';
 
         return array_values(
             array_filter(
                 $videos,
-                static fn(array $video): bool => !$erasures->hasVideo((string) ($video['id'] ?? '')) &&
-                    !$erasures->hasChannel((string) ($video['channel'] ?? '')),
+                static fn(array $video): bool => !$erasures->hasVideo($text($video['id'] ?? null)) &&
+                    !$erasures->hasChannel($text($video['channel'] ?? null)),
             ),
         );
     }
 
-    /** @param array{etag: ?string, item_count: int, videos: list<array<string, bool|int|string>>} $page */
+    /** @param array{etag: ?string, item_count: int, videos: list<array<string, array<mixed>|bool|int|string>>} $page */
     private function savePage(int $number, array $page): void
     {
         if ($page['etag'] === null) {
@@ -354,7 +355,7 @@ final readonly class KnownPages
         ]);
     }
 
-    /** @param list<array<string, bool|int|string>> $videos */
+    /** @param list<array<string, array<mixed>|bool|int|string>> $videos */
     private static function packed(array $videos): string
     {
         $flags = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR;
@@ -362,12 +363,12 @@ final readonly class KnownPages
         return base64_encode((string) gzcompress(json_encode($videos, $flags)));
     }
 
-    /** @return list<array<string, bool|int|string>> */
+    /** @return list<array<string, array<mixed>|bool|int|string>> */
     private static function unpacked(string $packed): array
     {
         $json = gzuncompress((string) base64_decode($packed), self::MOST_UNPACKED_BYTES);
 
-        /** @var ?list<array<string, bool|int|string>> $videos as packed() had them; null when they are damaged */
+        /** @var ?list<array<string, array<mixed>|bool|int|string>> $videos as packed() had them; null when they are damaged */
         $videos = json_decode((string) $json, true);
 
         return $videos ?? [];

@@ -260,7 +260,7 @@ final readonly class Video
     {
         $pictures = array_filter(self::thumbnails($item, $url), ObservationParser::isPicture(...));
 
-        return array_slice($pictures, 0, ObservationParser::MOST_PICTURES) ?: null;
+        return array_slice(array_values($pictures), 0, ObservationParser::MOST_PICTURES) ?: null;
     }
 
     /**

@@ -112,8 +112,10 @@ final class Video
         foreach (self::part($item, 'localizations') as $language => $localization) {
             $title = is_array($localization) ? $localization['title'] ?? null : null;
             $text = PlatformSource::plainText($title, self::MOST_TITLE_CHARACTERS);
-            $isText = ObservationParser::isText($text, self::MOST_TITLE_CHARACTERS);
-            if ($isText && ObservationParser::isLanguage($language)) {
+            if (
+                ObservationParser::isText($text, self::MOST_TITLE_CHARACTERS) &&
+                ObservationParser::isLanguage($language)
+            ) {
                 $titles[$language] = $text;
             }
         }
@@ -129,6 +131,7 @@ final class Video
     {
         $ofHost = static fn(mixed $picture): bool => ObservationParser::isPicture($picture) &&
             str_starts_with($picture['url'], self::PICTURES);
+        /** @var list<array{url: string, width: int, height: int}> $pictures */
         $pictures = array_values(array_filter(self::part($snippet, 'thumbnails'), $ofHost));
 
         return array_slice($pictures, 0, ObservationParser::MOST_PICTURES) ?: null;
