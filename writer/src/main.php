@@ -8,11 +8,12 @@ use TrendVault\Writer\Cli\Log;
 use TrendVault\Writer\StandardOutput;
 use TrendVault\Writer\Time\SystemClock;
 
-if (PHP_VERSION_ID < 80400 || !extension_loaded('sqlite3') || !extension_loaded('mbstring')) {
-    fwrite(
-        STDERR,
-        'writer: expected PHP 8.4 or newer with sqlite3 and mbstring, this is PHP ' . PHP_VERSION . ".\n",
-    );
+$sqlite = extension_loaded('sqlite3') ? (string) SQLite3::version()['versionString'] : '0';
+// For older ones, as Debian 12 has, a null is no valid JSON, and the schema's checks refuse it.
+$isOld = PHP_VERSION_ID < 80400 || version_compare($sqlite, '3.46', '<');
+if ($isOld || !extension_loaded('mbstring')) {
+    $is = 'PHP ' . PHP_VERSION . " with SQLite $sqlite";
+    fwrite(STDERR, "writer: expected PHP 8.4, mbstring and SQLite 3.46, or newer; this is $is.\n");
     exit(70);
 }
 $loader = dirname(__DIR__) . '/vendor/autoload.php';
