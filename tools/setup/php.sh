@@ -30,8 +30,9 @@ wrap_php() {
 
 is_usable_php() {
   # shellcheck disable=SC2016,SC2086  # PHP code; a list of names
-  "$1" -r 'foreach (array_slice($argv, 2) as $name) { extension_loaded($name) || exit(1); }
-    exit((int) version_compare(PHP_VERSION, $argv[1], "<"));' -- "$PHP_MINIMUM" $PHP_EXTENSIONS >/dev/null 2>&1
+  "$1" -r 'foreach (array_slice($argv, 3) as $name) { extension_loaded($name) || exit(1); }
+    $isOld = version_compare(PHP_VERSION, $argv[1], "<") || version_compare(SQLite3::version()["versionString"], $argv[2], "<");
+    exit((int) $isOld);' -- "$PHP_MINIMUM" "$SQLITE_MINIMUM" $PHP_EXTENSIONS >/dev/null 2>&1
 }
 
 # Asks with the PHP that will run it, not with the one its first line names.
@@ -73,8 +74,8 @@ install_libraries() {
 
 install_php() {
   type -P apt-get dpkg-deb >/dev/null ||
-    fail "PHP ${PHP_MINIMUM%.0} or newer with ${PHP_EXTENSIONS// /, } is needed, and without apt it cannot be fetched privately: install it (on macOS: brew install php composer) and run bin/setup again."
-  ! type -P php >/dev/null || say "$(type -P php) is older than $PHP_MINIMUM or lacks one of $PHP_EXTENSIONS"
+    fail "PHP ${PHP_MINIMUM%.0} or newer with SQLite $SQLITE_MINIMUM or newer and ${PHP_EXTENSIONS// /, } is needed, and without apt it cannot be fetched privately: install it (on macOS: brew install php composer) and run bin/setup again."
+  ! type -P php >/dev/null || say "$(type -P php) is older than $PHP_MINIMUM, has an SQLite older than $SQLITE_MINIMUM, or lacks one of $PHP_EXTENSIONS"
   ! apt-cache show php8.4-cli >/dev/null 2>&1 ||
     say "this system has packages of PHP 8.4, which bin/setup would use instead: apt-get install $PHP_PACKAGES phpunit"
   say "downloading PHP, PHPUnit and the writer's libraries from Debian $DEBIAN_SUITE (45 MB)"

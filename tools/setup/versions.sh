@@ -15,6 +15,7 @@ CHROMIUM_VERSION=153.0.0 # of the package @sparticuz/chromium, which carries a b
 # pinned here; .tools/php/PACKAGES lists what was installed.
 DEBIAN_SUITE=trixie
 PHP_MINIMUM=8.4.0
+SQLITE_MINIMUM=3.46 # that PHP is linked with; writer/src/main.php says why
 PHP_PACKAGES='php8.4-cli php8.4-curl php8.4-intl php8.4-mbstring php8.4-sqlite3 php8.4-xml'
 # The writer's libraries, and Composer for its autoloader.
 PHP_LIBRARIES='php-symfony-console php-symfony-http-client php-psr-log php-psr-clock composer'

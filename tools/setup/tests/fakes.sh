@@ -3,6 +3,7 @@
 set -euo pipefail
 VERSION=
 EXTENSIONS=
+SQLITE=3.46.1
 
 # One mirror, one suite, packages that are empty files. Hosts that match $UNREACHABLE do not answer.
 fake_apt_get() {
@@ -108,7 +109,8 @@ fake_php() {
     -r*' -- '*)
       shift 3
       printf '%s\n' "$1" "$VERSION" | sort -V -C || exit 1
-      shift
+      printf '%s\n' "$2" "$SQLITE" | sort -V -C || exit 1
+      shift 2
       for name; do [[ " $EXTENSIONS " == *" $name "* ]] || exit 1; done
       ;;
     *phpunit*' --version') echo 'PHPUnit 11.5.19 by Sebastian Bergmann and contributors.' ;;

@@ -233,6 +233,15 @@ test_a_new_PHP_without_sqlite3_is_refused() {
   says 'fake php 8.4.99' "$("$CLONE/.tools/bin/php")"
 }
 
+test_a_new_PHP_on_an_old_SQLite_is_refused() {
+  new_sandbox php-sqlite
+  fake_debian
+  fake_php 8.4.1
+  sed -i 's/^SQLITE=.*/SQLITE=3.40.1/' "$FAKES/php"
+  says 'has an SQLite older than 3.46' "$(setup php)"
+  says 'fake php 8.4.99' "$("$CLONE/.tools/bin/php")"
+}
+
 test_a_private_PHP_takes_only_what_it_runs_on_from_the_systems_mirror() {
   new_sandbox php-private
   fake_debian
