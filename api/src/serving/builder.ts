@@ -117,8 +117,10 @@ type BuilderOptions = {
 /** A body, and the fields that are signed with it. */
 type SignedBody = { body: Body; fields: SignedFields & SignatureFields };
 
+type Compression = Representation["compression"];
+
 /** How a body is compressed: at once for the request that waits for it, or as small as is worth it. */
-type BuildOptions = { codings: readonly number[]; compression: Representation["compression"] };
+type BuildOptions = { codings: readonly number[]; compression: Compression };
 
 /** Builds representations. Nothing here runs for a request whose answer is in the cache. */
 export class Builder {
@@ -253,7 +255,7 @@ type Addition = {
   resource: Resource;
   render: () => Body;
   encoding: number;
-  compression: Representation["compression"];
+  compression: Compression;
 };
 
 function* readInSteps(resource: Resource, generation: Generation): SignedBuild<Content | Refusal> {
@@ -274,7 +276,7 @@ function renderOnce(content: Content, token: string): () => Body {
 }
 
 // A flood's pages are compressed fast; what is built ahead, because it is asked for again, replaces that.
-function reusableFor(compression: Representation["compression"]) {
+function reusableFor(compression: Compression) {
   return (known: Representation | undefined) =>
     compression === "small" && known?.compression === "fast" ? undefined : known;
 }
