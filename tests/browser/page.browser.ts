@@ -197,6 +197,31 @@ describe("the page", () => {
       assert.ok(!(await isSwedish()).includes(true));
     }));
 
+  test("adds to a list no ranks of the one before, whenever it was near its end", () =>
+    openPage("/?region=GB", async ({ page }) => {
+      const list = Promise.withResolvers<void>();
+      const next = Promise.withResolvers<void>();
+      await page.route("**/api/trending?*", async (route) => {
+        await (route.request().url().includes("cursor=") ? next : list).promise;
+        await route.continue();
+      });
+      const asked = (what: string) => page.waitForRequest((request) => request.url().includes(what));
+      const loads = asked("region=FR");
+      await page.locator("select[name=region]").selectOption("FR");
+      await loads;
+      const goesOn = asked("cursor=");
+      await page.locator("#more a").dispatchEvent("click");
+      const isOn = await goesOn;
+      list.resolve();
+      await page.waitForURL("**/?region=FR");
+      next.resolve();
+      await (await isOn.response())?.finished();
+      await page.locator("#more a").dispatchEvent("click");
+      await page.locator('trendvault-list li[data-rank="48"]').waitFor();
+      assert.deepEqual(await ranksOf(page), upTo(48));
+      assert.ok((await idsOf(page)).every((id) => id.startsWith("fr-")));
+    }));
+
   test("is in a language of the site's own, with scripts, too, and with English words for those that it lacks", () =>
     openPage("/?region=PL&lang=en", async ({ page }) => {
       const heading = async () => (await page.locator("h1").textContent()) ?? "";

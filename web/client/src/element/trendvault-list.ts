@@ -75,7 +75,7 @@ export class TrendvaultList extends Base {
   /** While no list is shown. */
   #state: Failure | "loading" | null = null;
   #newer: ReadList | null = null;
-  #next: Promise<boolean> | null = null;
+  #next: { page: List | null; isShown: Promise<boolean> } | null = null;
   #failures = 0;
   #isReloadDue = false;
   readonly #impressions = new ShownImpressions(this);
@@ -135,10 +135,12 @@ export class TrendvaultList extends Base {
    * @returns whether it is shown: false when there is none, or it failed
    */
   loadNext(isWanted: () => boolean = () => true): Promise<boolean> {
-    this.#next ??= this.#loadNext(isWanted).finally(() => {
-      this.#next = null;
+    if (this.#next?.page !== this.list) this.#next = null; // it belongs to a list that is not shown any more
+    this.#next ??= { page: this.list, isShown: this.#loadNext(isWanted) };
+    const next = this.#next;
+    return next.isShown.finally(() => {
+      if (this.#next === next) this.#next = null;
     });
-    return this.#next;
   }
 
   /** Asks whether there is a newer list. @returns true when there is; showNewer() shows it */
@@ -263,7 +265,8 @@ export class TrendvaultList extends Base {
     if (result.isRestart) return this.#show(reader, result.read, { again: false });
     const { list, state, ageSeconds } = result.read;
     await this.#prepare(reader, list.region);
-    if (reader.isEnded || !isWanted()) return false;
+    // It may have been asked for while another list was loading, which is shown now.
+    if (reader.isEnded || this.list !== page || !isWanted()) return false;
     if (this.#shown !== null && state !== "live") this.#shown.state = state;
     const before = this.#presenter?.items.length ?? 0;
     this.#presenter?.append(list);
