@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources;
 
 use Override;
+use SplMaxHeap;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\WriterLock;
@@ -13,7 +14,7 @@ use TrendVault\Writer\Time\SystemClock;
 /** A folder into which producers rename files of NDJSON. The writer moves them out and writes nothing there. */
 final readonly class SpoolFolder implements SourceKind
 {
-    /** Bounds the memory of a run; the others are for the next one. */
+    /** Bounds the memory of a run; newer ones are for the next one, since a later line replaces an earlier one. */
     private const int MOST_FILES = 10_000;
     private const int MOST_RUNS_WITH_OTHERS = 2;
     private const int PAUSE_SECONDS = 3600;
@@ -66,8 +67,9 @@ final readonly class SpoolFolder implements SourceKind
         int $now,
         ?int $timeoutSeconds = null,
     ): array {
-        /** @var list<array{int, string, SpoolName}> $names */
-        $names = $suspects = [];
+        /** @var SplMaxHeap<array{int, string, SpoolName}> $names with the newest on top */
+        $names = new SplMaxHeap();
+        $suspects = [];
         foreach (self::names($folder, $taken) as $name) {
             $stat = @lstat($name->path($folder, $taken));
             [$changedAt, $claimedAt] = $stat === false ? [0, 0] : [$stat['mtime'], $stat['ctime']];
@@ -80,16 +82,19 @@ final readonly class SpoolFolder implements SourceKind
             if ($isSuspect && ($suspects !== [] || $waits)) {
                 continue;
             }
-            $isSuspect ? ($suspects[] = $name) : ($names[] = [$changedAt, $name->fileName, $name]);
-            if (count($names) >= self::MOST_FILES) {
-                break;
+            $isSuspect ? ($suspects[] = $name) : $names->insert([$changedAt, $name->fileName, $name]);
+            if (count($names) > self::MOST_FILES) {
+                $names->extract();
             }
         }
-        usort($names, static fn(array $a, array $b): int => [$a[0], $a[1]] <=> [$b[0], $b[1]]);
+        $newestFirst = array_map(
+            static fn(array $entry): SpoolName => $entry[2],
+            iterator_to_array($names, false),
+        );
 
         return array_map(
             static fn(SpoolName $name): SpoolFile => new SpoolFile($folder, $taken, $name, $timeoutSeconds),
-            [...array_map(static fn(array $entry): SpoolName => $entry[2], $names), ...$suspects],
+            [...array_reverse($newestFirst), ...$suspects],
         );
     }
 

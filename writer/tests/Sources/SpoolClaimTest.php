@@ -16,6 +16,7 @@ use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SpoolFile;
 use TrendVault\Writer\Sources\SpoolFolder;
 use TrendVault\Writer\Sources\TakenFiles;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
 
 /** What may happen to a file of a spool folder, and to the run, while the run reads it. */
@@ -163,6 +164,18 @@ final class SpoolClaimTest extends SpoolTestCase
         }
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
         self::assertStringEndsWith('-a.ndjson', $this->in('done')[0]);
+    }
+
+    #[Test]
+    public function of_more_files_than_a_run_takes_the_oldest_are_read_oldest_first(): void
+    {
+        $now = time();
+        foreach (Draws::randomizer()->shuffleArray(range(1, 10_050)) as $age) {
+            touch("$this->spool/$age.ndjson", $now - $age);
+        }
+        $names = array_map(static fn(SpoolFile $file): string => $file->name(), $this->files($now));
+
+        self::assertSame(implode(' ', range(10_050, 51)), implode(' ', $names));
     }
 
     /** @return list<SpoolFile> */
