@@ -30,6 +30,11 @@ export class TieredCache {
     return this.#memory.get(target) ?? this.matchNewest(target);
   }
 
+  /** The response in memory. */
+  matchLocal(target: string): StoredResponse | null {
+    return this.#memory.get(target);
+  }
+
   /** The newer of the responses in memory and in the data centre's cache. */
   async matchNewest(target: string): Promise<StoredResponse | null> {
     const inTime = timeLimit(readTimeoutSeconds);

@@ -12,7 +12,7 @@ import {
 import { isAllowed, type Logger, nullOnError } from "./log.ts";
 import { type CanonicalRequest, freshnessAt, onlyMonotonic, onlyUsable } from "./policy.ts";
 import { dependsOnPublications, findRefusal, readPublicationIndex } from "./publication-index.ts";
-import type { StoredResponse } from "./signed-answer.ts";
+import { isNewer, type StoredResponse } from "./signed-answer.ts";
 import { nullAfter, SingleFlight } from "./single-flight.ts";
 
 /** What a client gets: a response, why there is none, or why there is none for now. */
@@ -381,6 +381,8 @@ class Revalidator {
       const answer = await source.read(canonical, held);
       if (answer.kind === "response") {
         const { response } = answer;
+        const newer = this.#newerThan(response);
+        if (newer !== null) return { kind: "unchanged", response: newer };
         this.#store(canonical, response, context);
         const isFallback = source !== sources[0];
         return { kind: "fetched", response, originSeconds: Math.max(0, clock() - now), isFallback };
@@ -390,6 +392,16 @@ class Revalidator {
       if (answer.kind === "failed") failure ??= answer;
     }
     return failure === null ? this.#hold(canonical, stored) : this.#fail(canonical, stored, failure);
+  }
+
+  /** What another request has found in the data centre's cache while a source was asked, if the answer is older. */
+  #newerThan(response: StoredResponse): StoredResponse | null {
+    const { cache, clock } = this.#options;
+    const now = clock();
+    const found = onlyMonotonic(onlyUsable(cache.matchLocal(response.target), now), now);
+    if (found === null) return null;
+    const isOlder = response.status === 404 ? found.fetchedAt > response.fetchedAt : isNewer(found, response);
+    return isOlder ? found : null;
   }
 
   /** What an answer without a response means; null when the next source is to be asked. */

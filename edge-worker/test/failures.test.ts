@@ -152,6 +152,29 @@ test("while limiter, cache, origin and KV all give no answer, clients wait for t
   expect(waitedSeconds).toBeLessThanOrEqual(timeoutSeconds + 3);
 });
 
+test("an answer that comes late, of an older ranking, takes the place of nothing that was served meanwhile", async () => {
+  const now = Math.floor(Date.now() / 1000);
+  const options = { stored: [], fallback: null, dataCentre: new DataCentre() };
+  const [slow, other] = [new InProcessEdge(options, () => now), new InProcessEdge(options, () => now)];
+  const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<Exchange>()];
+  const newest = signedPage(target, now);
+  const answers = [late.promise as never, newest];
+  const answer = () => {
+    asked.resolve();
+    return answers.shift() ?? failing;
+  };
+  const bodies = await withFetch(answer, async () => {
+    const first = slow.respond(target);
+    await asked.promise;
+    await other.ask(target);
+    const second = await (await slow.respond(target)).text();
+    late.resolve(signedPage(target, now - 60));
+    return [second, await (await first).text(), JSON.parse(await slow.ask(target))[2]];
+  });
+
+  expect(bodies).toEqual([newest.body, newest.body, newest.body]);
+});
+
 /** Does work for which no time passes but what its timers wait for. Gives its result, and how many seconds that were. */
 async function inVirtualTime<T>(work: () => Promise<T>): Promise<[T, number]> {
   const { setTimeout: realSetTimeout, clearTimeout: realClearTimeout } = globalThis;
