@@ -25,7 +25,7 @@ final readonly class MetricsReport
     SQL;
     private const string GENERATION = 'SELECT id, published_at, video_count FROM generations ORDER BY id DESC LIMIT 1';
     private const string LAST_RUNS = <<<'SQL'
-    SELECT command, started_at, finished_at - started_at AS seconds, exit_code FROM runs
+    SELECT command, finished_at - started_at AS seconds, exit_code FROM runs
     WHERE id IN (SELECT max(id) FROM runs GROUP BY command) ORDER BY command
     SQL;
     private const string LINES = <<<'SQL'
@@ -46,7 +46,7 @@ final readonly class MetricsReport
     SELECT r.code AS region, max(v.last_observed_at) AS newest_observed_at, count(v.video_id) AS videos
     FROM regions AS r LEFT JOIN velocity AS v ON v.region = r.code GROUP BY r.code ORDER BY r.code
     SQL;
-    private const string PULLED = 'SELECT region, lists, impressions, clicks, late_impressions + late_clicks AS late FROM pull_regions ORDER BY region';
+    private const string PULLED = 'SELECT region, lists, impressions, clicks FROM pull_regions ORDER BY region';
     /** It ends by itself with a source that is not asked any more. */
     private const string PAUSES = 'SELECT source, retry_at FROM source_pauses WHERE retry_at > ? - 3600 ORDER BY source';
     private const string FAILURES = <<<'SQL'
@@ -54,8 +54,7 @@ final readonly class MetricsReport
     WHERE started_at >= ? GROUP BY source ORDER BY source
     SQL;
     private const string STORES = <<<'SQL'
-    SELECT store, generation, published_at, seconds, file_bytes, bundle_published_at, bundle_seconds, bundle_bytes,
-      failed_at IS NOT NULL AS failed
+    SELECT store, published_at, seconds, bundle_published_at, bundle_seconds, failed_at IS NOT NULL AS failed
     FROM publications ORDER BY store
     SQL;
     private const string BACKUPS = <<<'SQL'
@@ -91,10 +90,9 @@ final readonly class MetricsReport
                 'video_count' => ['generation_videos', 'Videos in it.'],
             ]),
             self::columns($database->rows(self::LAST_RUNS), 'command', [
-                'started_at' => ['run_start_timestamp_seconds', 'When the last run of a command began.'],
                 'seconds' => [
                     'run_duration_seconds',
-                    'How long it took; not there while it works, and when it was killed.',
+                    'How long the last run of a command took; not there while it works, and when it was killed.',
                 ],
                 'exit_code' => ['run_exit_code', 'Its exit code; 0 is good.'],
             ]),
@@ -139,7 +137,6 @@ final readonly class MetricsReport
                     'lists' => ['pulled_lists_total', 'Pulled from the edge: lists.'],
                     'impressions' => ['pulled_impressions_total', 'Pulled from the edge: impressions.'],
                     'clicks' => ['pulled_clicks_total', 'Pulled from the edge: clicks.'],
-                    'late' => ['pulled_late_total', 'Pulled from the edge: late.'],
                 ],
                 'counter',
             ),
@@ -166,10 +163,11 @@ final readonly class MetricsReport
                 ],
             ]),
             self::columns($database->rows(self::STORES), 'store', [
-                'generation' => ['store_generation', 'The newest generation in a store.'],
-                'published_at' => ['store_timestamp_seconds', 'When it was published there.'],
+                'published_at' => [
+                    'store_timestamp_seconds',
+                    'When the newest generation was published in a store.',
+                ],
                 'seconds' => ['store_duration_seconds', 'How long that took.'],
-                'file_bytes' => ['store_file_bytes', 'Size of its generation file.'],
                 'bundle_published_at' => [
                     'store_bundle_timestamp_seconds',
                     'When the newest bundle was published.',
@@ -178,7 +176,6 @@ final readonly class MetricsReport
                     'store_bundle_duration_seconds',
                     'How long rendering and publishing it took.',
                 ],
-                'bundle_bytes' => ['store_bundle_bytes', 'Size of that bundle.'],
                 'failed' => ['store_failed', 'Whether the last run failed there.'],
             ]),
             self::columns($database->rows(self::BACKUPS), 'store', [
