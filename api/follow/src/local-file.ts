@@ -227,13 +227,13 @@ export class LocalFile {
   /** Generations of a store from before something was erased there, as its newest file says: they may name it. */
   #erased(database: Database, { store, newest, files }: NewGenerations): number[] {
     const { memory, stores } = this.#options;
-    const newestFile = files.find(({ generation }) => generation === newest?.accepted.pointer.generation);
-    const erasedAt = newestFile === undefined ? null : readErasedAt(newestFile.path);
-    if (erasedAt === null) return [];
+    const { erasedAt } = newest?.removals ?? memory.removals(store);
+    const newestId = (newest?.accepted ?? memory.accepted(store))?.pointer.generation;
+    if (!erasedAt) return [];
     const isOfStore = (id: number) =>
       files.some(({ generation }) => generation === id) || (memory.storeOf(id) ?? stores[0]) === store;
     return readGenerations(database)
-      .filter(({ id, publishedAt }) => publishedAt <= erasedAt && id !== newestFile?.generation)
+      .filter(({ id, publishedAt }) => publishedAt <= erasedAt && id !== newestId)
       .map(({ id }) => id)
       .filter(isOfStore);
   }
@@ -482,7 +482,7 @@ function idOf(table: string): string {
   return table === "generations" ? "id" : "generation";
 }
 
-/** What a generation's file says was taken down. */
+/** What a generation's file says was taken down or erased. */
 export function readRemovals(path: string): Removals {
   const database = new Database(path, { readonly: true, strict: true });
   try {
@@ -491,22 +491,16 @@ export function readRemovals(path: string): Removals {
         "SELECT kind, name, reason, removed_at FROM removals ORDER BY kind, name",
       )
       .all();
-    return { rows, version: readVersion(database) };
+    return { rows, version: readVersion(database), erasedAt: readErasedAt(database) };
   } finally {
     database.close();
   }
 }
 
-/** When something was last erased (Unix seconds), as a generation's file says; null where nothing was. */
-function readErasedAt(path: string): number | null {
-  const database = new Database(path, { readonly: true, strict: true });
-  try {
-    const isThere = database.query("SELECT 1 FROM sqlite_schema WHERE name = 'erased'").get() !== null;
-    const sql = "SELECT max(erased_at) AS at FROM erased";
-    return isThere ? (database.query<{ at: number | null }, []>(sql).get()?.at ?? null) : null;
-  } finally {
-    database.close();
-  }
+function readErasedAt(database: Database): number | null {
+  const isThere = database.query("SELECT 1 FROM sqlite_schema WHERE name = 'erased'").get() !== null;
+  const sql = "SELECT max(erased_at) AS at FROM erased";
+  return isThere ? (database.query<{ at: number | null }, []>(sql).get()?.at ?? null) : null;
 }
 
 /**

@@ -126,6 +126,13 @@ test("a removal takes effect in all generations of the file, and so does its end
   expect(follower.query("SELECT name FROM removals")).toEqual([]);
 });
 
+/** A generation that says when something was erased. */
+const erased = (at: number) => ({
+  prepare: ({ database }: DatabaseBuilder) => {
+    database.run("INSERT INTO erased VALUES (zeroblob(32), ?)", [at]);
+  },
+});
+
 test("what is from before something was erased leaves the file with the next generation, to the last byte", async () => {
   const follower = followed.start();
   const old = videos(30, "erased-video");
@@ -134,17 +141,26 @@ test("what is from before something was erased leaves the file with the next gen
   await follower.settle();
   const isIn = () => readFileSync(follower.path).includes("erased-video");
   expect([follower.generations(), isIn()]).toEqual([[101, 102], true]);
-  const erased = (at: number) => ({
-    prepare: ({ database }: DatabaseBuilder) => {
-      database.run("INSERT INTO erased VALUES (zeroblob(32), ?)", [at]);
-    },
-  });
   await followed.publisher.publish({ ...erased(1_795_177_160), rankedAt: 1_795_177_161 });
   await follower.settle();
   expect([follower.generations(), isIn()]).toEqual([[103], false]);
   await followed.publisher.publish({ ...erased(1_795_177_160), rankedAt: 1_795_177_220 });
   await follower.settle();
   expect(follower.generations()).toEqual([103, 104]);
+});
+
+test("nor does it come back to fill a gap, while the store still has it", async () => {
+  const old = { lists: [{ region: "GB", videos: videos(30, "erased-video") }] };
+  await followed.publisher.publish({ ...old, rankedAt: 1_795_177_160 });
+  const early = followed.start();
+  await early.settle();
+  for (const rankedAt of [1_795_177_161, 1_795_177_220])
+    await followed.publisher.publish({ ...erased(1_795_177_160), rankedAt });
+  for (const follower of [early, followed.start()]) {
+    await follower.settle();
+    const isIn = readFileSync(follower.path).includes("erased-video");
+    expect([follower.generations(), isIn]).toEqual([[102, 103], false]);
+  }
 });
 
 test("the newest description of a video is the one that all generations show", async () => {
