@@ -41,10 +41,8 @@ final class ClickModel
     public const float HORIZON_HOURS = 200.0;
 
     public const float PRIOR_VIDEOS = 5.0;
-    /** A prior's mean above it is the less plausible, the higher it is. */
+    /** A course under which videos would be opened more often at birth is thought of with this mean at first. */
     private const float HIGH_RATE = 0.1;
-    /** Of the logarithm of such a mean. */
-    private const float HIGH_RATE_DEVIATION = 0.5;
     /** Of the prior of a video: rates have a heavy tail, and what is looked for stands in it. */
     private const float SHAPE = 0.5;
     private const float LEAST_TAPER_HOURS = 0.5;
@@ -52,9 +50,7 @@ final class ClickModel
     private const float NEVER = 1e6;
     /** Bursts and drift make the likelihood too sure: its logarithm is divided by this. */
     private const float TEMPER = 4.0;
-    /** The share of videos of which nothing is assumed: they have any course. */
-    private const float ANY_COURSE = 0.1;
-    /** What is assumed of the shares weighs as much as so many videos. */
+    /** What is assumed of the shares weighs as much as so many videos; of as many nothing is assumed. */
     private const float COURSE_VIDEOS = 5.0;
     private const int COURSE_ROUNDS = 2;
     private const int COURSE_STEPS = 10;
@@ -379,13 +375,14 @@ final class ClickModel
             for ($step = 0; $step < self::MEAN_STEPS; $step++) {
                 $mean = self::meanRate($mean, $exposures, $clicks);
             }
-            $means[] = $mean;
+            // Old videos alone say little of their course: then it is not one under which nearly all would open a new video.
+            $means[] = min(self::HIGH_RATE, $mean);
         }
         $shares = $before = [];
         for ($round = 0; $round < self::COURSE_ROUNDS; $round++) {
             $logs = self::logLikelihoods($under, $means, $clicks);
             if ($round === 0) {
-                $shares = $before = self::sharesOfOne($logs, $means);
+                $shares = $before = self::sharesOfOne($logs);
             }
             $likelihoods = array_map(self::shareOut(...), $logs);
             for ($step = 0; $step < self::COURSE_STEPS; $step++) {
@@ -431,33 +428,25 @@ final class ClickModel
      * impressions say no more than the next video's true ones.
      *
      * @param array<int, non-empty-list<float>> $logs see logLikelihoods()
-     * @param list<float> $means by course
      * @return list<float> by course
      */
-    private static function sharesOfOne(array $logs, array $means): array
+    private static function sharesOfOne(array $logs): array
     {
         $parts = self::bounded(
             array_map(static fn(array $ofVideo): float => max($ofVideo) - min($ofVideo), $logs),
         );
-        // Old videos alone say little of their course: then it is not one under which nearly all would open a new video.
-        $plausible = array_map(
-            static fn(float $mean): float => -(
-                max(0.0, log($mean / self::HIGH_RATE) / self::HIGH_RATE_DEVIATION) ** 2
-            ) / 2,
-            $means,
-        );
-        $sums = $plausible;
+        $sums = array_fill(0, self::TAPERS + 1, 0.0);
         foreach ($logs as $video => $ofVideo) {
             foreach ($ofVideo as $course => $log) {
                 $sums[$course] += $parts[$video] * $log;
             }
         }
+        $any = self::COURSE_VIDEOS / count($sums);
 
         return array_map(
-            static fn(float $one, float $any): float => (1 - self::ANY_COURSE) * $one +
-                self::ANY_COURSE * $any,
+            static fn(float $share): float => (count($logs) * $share + $any) /
+                (count($logs) + self::COURSE_VIDEOS),
             self::shareOut($sums),
-            self::shareOut($plausible),
         );
     }
 
