@@ -273,28 +273,27 @@ final class ClickModelTest extends TestCase
     {
         foreach (TestDraws::measuredSeeds(TestDraws::count(usual: 5, long: 100)) as $seed) {
             $draws = new Draws($seed);
-            $region = [];
-            for ($number = 20 + $draws->below(300); $number > 0; $number--) {
-                $ageHours = 1000 + 19_000 * $draws->share();
-                $impressions = 1 + floor(500 * $draws->factor(1.0));
-                $clicks = min($impressions, $draws->count(0.04 * $draws->factor(1.0) * $impressions));
-                $publishedAt = self::NOW - (int) (3600 * $ageHours);
-                $region[] = new Contender(
-                    "old-$number",
-                    "old-$number",
-                    null,
-                    $publishedAt,
-                    Velocity::none($publishedAt),
-                    [self::seen($impressions, $clicks, $publishedAt)],
-                );
-            }
+            $model = self::model(self::oldVideos($draws, 20 + $draws->below(300)));
 
-            self::assertLessThan(
-                0.25,
-                self::model($region)->rateOfUnknown(self::unknown(0))->mean,
-                TestDraws::hint(),
-            );
+            self::assertLessThan(0.25, $model->rateOfUnknown(self::unknown(0))->mean, TestDraws::hint());
         }
+    }
+
+    #[Test]
+    public function four_old_videos_say_less_of_how_videos_age_than_a_hundred(): void
+    {
+        $kept = [4 => 0.0, 100 => 0.0];
+        foreach (TestDraws::measuredSeeds(20) as $seed) {
+            foreach (array_keys($kept) as $videos) {
+                $new = self::model(self::oldVideos(new Draws($seed), $videos))->rateOfUnknown(
+                    self::unknown(0),
+                );
+                $kept[$videos] += $new->ahead(Window::Week) / $new->mean / 20;
+            }
+        }
+
+        self::assertLessThan(0.88, $kept[4], TestDraws::hint());
+        self::assertGreaterThan(0.98, $kept[100], TestDraws::hint());
     }
 
     #[Test]
@@ -371,6 +370,23 @@ final class ClickModelTest extends TestCase
     private static function model(array $region): ClickModel
     {
         return new ClickModel($region, self::NOW, new Traffic([], self::NOW));
+    }
+
+    /**
+     * That never age.
+     *
+     * @return list<Contender>
+     */
+    private static function oldVideos(Draws $draws, int $videos): array
+    {
+        $region = [];
+        for ($number = 0; $number < $videos; $number++) {
+            $impressions = 1 + floor(500 * $draws->factor(1.0));
+            $clicks = min($impressions, $draws->count(0.04 * $draws->factor(1.0) * $impressions));
+            $region[] = self::with(self::unknown(1000 + 19_000 * $draws->share()), $impressions, $clicks);
+        }
+
+        return $region;
     }
 
     /**
