@@ -216,6 +216,29 @@ final class ClickModelTest extends TestCase
     }
 
     #[Test]
+    public function few_videos_that_never_age_are_not_taken_for_news_among_many_that_are(): void
+    {
+        $share = 0.03;
+        $found = 0.0;
+        foreach (TestDraws::measuredSeeds(40) as $seed) {
+            $draws = new Draws($seed);
+            $region = [];
+            for ($number = 0; $number < 600; $number++) {
+                $taper = $draws->share() < $share ? 1e9 : 7;
+                $ageHours = ($number % 2 === 0 ? 200 : 2000) * $draws->share();
+                $rate = (0.04 * $draws->factor(1.0) * $taper) / ($ageHours + $taper);
+                $impressions = 1 + floor(300 * $draws->factor(1.5));
+                $clicks = min($impressions, $draws->count($impressions * $rate));
+                $region[] = self::with(self::unknown($ageHours), $impressions, $clicks);
+            }
+            $expected = 0.04 * ($share + ((1 - $share) * 7) / 1007);
+            $found += self::model($region)->rateOfUnknown(self::unknown(1000))->mean / $expected / 40;
+        }
+
+        self::assertGreaterThan(0.47, $found, TestDraws::hint());
+    }
+
+    #[Test]
     public function where_few_look_at_low_ranks_a_new_video_is_not_taken_for_one_that_few_want(): void
     {
         foreach (TestDraws::measuredSeeds(TestDraws::count(usual: 3, long: 100)) as $seed) {
