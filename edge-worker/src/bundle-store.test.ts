@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, setSystemTime, test } from "bun:test";
 import type { R2Conditional, R2GetOptions } from "@cloudflare/workers-types";
 import { type BundleFile, BundleIndexWriter } from "@trendvault/contract/bundle-file";
 import { bundleNames } from "@trendvault/contract/pointer";
@@ -20,8 +20,10 @@ let objects: Map<string, Uint8Array<ArrayBuffer>>;
 let failure: Error | null;
 let reads: string[];
 let events: string[];
+/** What a read of a bundle waits for. */
+let slow: (name: string) => Promise<unknown>;
 beforeEach(() => {
-  [now, objects, failure, reads, events] = [begun, new Map(), null, [], []];
+  [now, objects, failure, reads, events, slow] = [begun, new Map(), null, [], [], async () => {}];
 });
 
 function sign(
@@ -68,6 +70,7 @@ function newIsolate(shared = newDataCentre()) {
     if (bytes === undefined) return null;
     const { offset = 0, length } = (range ?? {}) as { offset?: number; length?: number };
     if (length !== undefined) {
+      await slow(name);
       return { arrayBuffer: async () => bytes.slice(offset, offset + length).buffer };
     }
     const etag = new TextDecoder().decode(bytes).slice(-20);
@@ -105,6 +108,28 @@ test("a newer one is taken within five seconds", async () => {
   objects.set("bundle.json", await sign(8));
   now += 5;
   expect(await current()).toBe(8);
+});
+
+test("one whose bundle comes late takes the place of no newer one", async () => {
+  objects.set("bundle.json", await sign(7));
+  const { current } = newIsolate();
+  const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  slow = (name) => {
+    if (!name.startsWith("bundles/7-")) return Promise.resolve();
+    asked.resolve();
+    return late.promise;
+  };
+  try {
+    const first = current();
+    await asked.promise;
+    objects.set("bundle.json", await sign(8));
+    setSystemTime(Date.now() + 62_000); // it is waited for no longer
+    expect(await current()).toBe(8);
+    late.resolve();
+    expect([await first, await current()]).toEqual([8, 8]);
+  } finally {
+    setSystemTime();
+  }
 });
 
 const refused: [string, () => Promise<Uint8Array<ArrayBuffer>>, RegExp][] = [

@@ -257,7 +257,8 @@ class BundlePointers {
       return true;
     }
     const pointer = await this.#verify(utf8(text));
-    if (this.#held !== null && this.#isOlder(pointer, this.#held.pointer)) return false;
+    const isOlder = () => this.#held !== null && this.#isOlder(pointer, this.#held.pointer);
+    if (isOlder()) return false;
     try {
       await this.#options.open(pointer, waitUntil);
     } catch (error) {
@@ -265,7 +266,7 @@ class BundlePointers {
       if (earlier) this.#held ??= { pointer: earlier };
       throw error;
     }
-    this.#held = { pointer, text, etag };
+    if (!isOlder()) this.#held = { pointer, text, etag }; // a later check may have been faster
     return true;
   }
 
