@@ -299,6 +299,7 @@ final class ClickModel
     {
         $sums = [];
         foreach ($this->contenders as $index => $contender) {
+            $ageStartsAt = $contender->ageStartsAt();
             foreach ($contender->counts as $some) {
                 $age = $this->now - $some->countedAt;
                 $kept = ClickCounts::kept($age);
@@ -311,7 +312,8 @@ final class ClickModel
                     $some->rankGroup,
                     $impressions,
                     $kept * $some->clicks,
-                    $some->ageHours,
+                    // A source may have given the video a later date since: it was no older than that makes it.
+                    min($some->ageHours, max(0.0, ($some->countedAt - $ageStartsAt) / 3600)),
                     $recent * max($some->recentImpressions, $some->recentClicks),
                     $recent * $some->recentClicks,
                     $some->ageGroup,

@@ -366,6 +366,29 @@ final class ClickModelTest extends TestCase
     }
 
     #[Test]
+    public function a_later_date_does_not_lift_a_video_above_how_often_it_was_opened(): void
+    {
+        $draws = new Draws(TestDraws::seed());
+        for ($round = 0; $round < TestDraws::count(usual: 30, long: 1000); $round++) {
+            $region = self::regionLike($draws, 300, 0.67);
+            $clicksOf = static fn(float $seen, int $hour): int => $draws->count(
+                $seen * 0.3 * (7 / ($hour + 7)),
+            );
+            $old = self::shownFor(24 + $draws->below(200), 1000, $clicksOf);
+            $publishedAt = (int) round($old->publishedAt + $draws->share() * (self::NOW - $old->publishedAt));
+            $velocity = Velocity::none($publishedAt);
+            $dated = new Contender('dated', 'shown', null, $publishedAt, $velocity, $old->counts);
+            [$impressions, $clicks] = ClickCounts::sums($old->counts, self::NOW);
+
+            self::assertLessThan(
+                1.1 * ($clicks / $impressions),
+                self::model([...$region, $dated])->rate(300)->mean,
+                TestDraws::hint() . ", round $round",
+            );
+        }
+    }
+
+    #[Test]
     public function a_steady_audience_is_what_it_is_after_a_quarter_of_an_hour_and_after_a_month(): void
     {
         $draws = new Draws(TestDraws::seed());
