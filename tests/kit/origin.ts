@@ -69,9 +69,10 @@ export class OriginForEachTest {
   }
 
   /** Opens an origin over the database, in the place of the one before. */
-  async open(env: Record<string, string> = {}): Promise<void> {
+  async open(env: Record<string, string> = {}): Promise<TestOrigin> {
     this.#origin?.watcher.close();
     this.#origin = await openTestOrigin(this.builder.path, env);
+    return this.#origin;
   }
 
   ask(target: string, init?: RequestInit): Promise<Response> {

@@ -1,31 +1,24 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { verifyToken } from "@trendvault/contract/token";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { RawClient } from "@trendvault/kit/load";
-import { openTestOrigin, type TestOrigin, testMinute, testTime } from "@trendvault/kit/origin";
+import {
+  OriginForEachTest,
+  openTestOrigin,
+  type TestOrigin,
+  testMinute,
+  testTime,
+} from "@trendvault/kit/origin";
 import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
 import { splitTarget } from "./routes.ts";
 
 describe("a request", () => {
-  let builder: DatabaseBuilder;
-  let close: () => void = () => {};
+  const given = new OriginForEachTest();
 
-  beforeEach(() => {
-    builder = new DatabaseBuilder();
-  });
-  afterEach(() => {
-    close();
-    builder.remove();
-  });
-
-  async function open(): Promise<TestOrigin> {
-    const origin = await openTestOrigin(builder.path);
-    close = () => origin.watcher.close();
-    return origin;
-  }
+  const open = () => given.open();
 
   // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON of any shape
   async function json(response: Response): Promise<any> {
@@ -33,7 +26,7 @@ describe("a request", () => {
   }
 
   test("the default page is the first 24 of GB's day list", async () => {
-    builder.publish([{ region: "GB", videos: videos(30) }]);
+    given.builder.publish([{ region: "GB", videos: videos(30) }]);
     const body = await json(await (await open()).ask("/api/trending"));
     expect(body).toMatchObject({
       region: "GB",
@@ -68,7 +61,7 @@ describe("a request", () => {
   });
 
   test("region, window and category each choose another list", async () => {
-    builder.publish([
+    given.builder.publish([
       { region: "GB", videos: videos(1, "gb-day") },
       { region: "DE", videos: videos(1, "de-day") },
       { region: "DE", window: "now", videos: videos(1, "de-now") },
@@ -83,7 +76,7 @@ describe("a request", () => {
   });
 
   test("the token verifies and names what was served", async () => {
-    builder.publish([{ region: "DE", videos: videos(7) }]);
+    given.builder.publish([{ region: "DE", videos: videos(7) }]);
     const origin = await open();
     const { token } = await json(await origin.ask("/api/trending?region=DE"));
     const keys = await json(await origin.ask("/.well-known/jwks.json"));
@@ -99,7 +92,7 @@ describe("a request", () => {
   });
 
   test("pages follow `next` to the end of one generation while newer ones are published", async () => {
-    builder.publish([{ region: "DE", videos: videos(120, "old") }]);
+    given.builder.publish([{ region: "DE", videos: videos(120, "old") }]);
     const origin = await open();
     const seen: string[] = [];
     let target: string | null = "/api/trending?region=DE&limit=50";
@@ -109,20 +102,20 @@ describe("a request", () => {
       seen.push(...body.items.map((item: { id: string }) => item.id));
       expect(response.headers.get("link")).toBe(body.next === null ? null : `<${body.next}>; rel="next"`);
       target = body.next;
-      builder.publish([{ region: "DE", videos: videos(120, `new${seen.length}-`) }]);
+      given.builder.publish([{ region: "DE", videos: videos(120, `new${seen.length}-`) }]);
       origin.pass();
     }
     expect(seen).toEqual(videos(120, "old").map(({ id }) => id));
   });
 
   test("a cursor from a pruned generation is answered with 410 and where to start again", async () => {
-    const old = builder.publish([{ region: "DE", videos: videos(30) }]);
-    builder.publish([{ region: "DE", videos: videos(30) }]);
+    const old = given.builder.publish([{ region: "DE", videos: videos(30) }]);
+    given.builder.publish([{ region: "DE", videos: videos(30) }]);
     const origin = await open();
     const { next } = await json(await origin.ask(`/api/trending?region=DE&window=day&cursor=${old}-24`));
     expect(next).toBeNull();
-    builder.prune(old);
-    builder.publish([]);
+    given.builder.prune(old);
+    given.builder.publish([]);
     origin.pass();
     const response = await origin.ask(`/api/trending?region=DE&limit=5&cursor=${old}-25`);
     expect(response.status).toBe(410);
@@ -133,21 +126,21 @@ describe("a request", () => {
   });
 
   test("a region without videos has an empty list that says so", async () => {
-    builder.publish([{ region: "GB", videos: videos(1) }]);
+    given.builder.publish([{ region: "GB", videos: videos(1) }]);
     const body = await json(await (await open()).ask("/api/trending?region=PT"));
     expect(body).toMatchObject({ count: 0, total: 0, items: [], next: null, newest_observed_at: null });
   });
 
   test("an unknown category is refused with the categories there are", async () => {
-    builder.publish([{ region: "DE", category: "Music", videos: videos(1) }]);
+    given.builder.publish([{ region: "DE", category: "Music", videos: videos(1) }]);
     const response = await (await open()).ask("/api/trending?category=Sport");
     expect(response.status).toBe(400);
     expect((await json(response)).invalid).toEqual([{ name: "category", detail: "expected one of Music" }]);
   });
 
   test("a cursor goes on in a category that is gone since; in one that never was there is no page", async () => {
-    builder.publish([{ region: "GB", category: "Music", videos: videos(2) }]);
-    builder.publish([{ region: "GB", videos: videos(2) }]);
+    given.builder.publish([{ region: "GB", category: "Music", videos: videos(2) }]);
+    given.builder.publish([{ region: "GB", videos: videos(2) }]);
     const { ask } = await open();
     const page = "/api/trending?limit=1&cursor=1-1";
     expect(await json(await ask(`${page}&category=Music`))).toMatchObject({ count: 1 });
@@ -156,12 +149,12 @@ describe("a request", () => {
   });
 
   test("a second question mark belongs to a parameter's name, which is unknown then", async () => {
-    builder.publish([]);
+    given.builder.publish([]);
     expect((await (await open()).ask("/api/trending??region=DE")).status).toBe(400);
   });
 
   test("a bad parameter is a problem document that names what is allowed and quotes nothing", async () => {
-    builder.publish([]);
+    given.builder.publish([]);
     const response = await (await open()).ask("/api/trending?limit=9999&secret=hunter2");
     expect(response.status).toBe(400);
     expect(response.headers.get("content-type")).toBe("application/problem+json");
@@ -179,7 +172,7 @@ describe("a request", () => {
   });
 
   test("an unchanged page is 304 for its entity tag, and says what renews a stored answer", async () => {
-    builder.publish([{ region: "GB", videos: videos(3) }]);
+    given.builder.publish([{ region: "GB", videos: videos(3) }]);
     const origin = await open();
     const page = await origin.ask("/api/trending");
     const etag = page.headers.get("etag") ?? "";
@@ -200,7 +193,7 @@ describe("a request", () => {
   });
 
   test("browsers and shared caches each get their lifetime", async () => {
-    builder.publish([]);
+    given.builder.publish([]);
     const { headers } = await (await open()).ask("/api/trending");
     expect(headers.get("cache-control")).toBe("public, max-age=30, stale-while-revalidate=60");
     expect(headers.get("cdn-cache-control")).toBe(
@@ -210,7 +203,7 @@ describe("a request", () => {
   });
 
   test("the same query in the same minute is the same bytes; the next minute signs anew", async () => {
-    builder.publish([{ region: "GB", videos: videos(3) }]);
+    given.builder.publish([{ region: "GB", videos: videos(3) }]);
     const origin = await open();
     const first = await (await origin.ask("/api/trending")).text();
     expect(await (await origin.ask("/api/trending?limit=24&region=gb")).text()).toBe(first);
@@ -219,7 +212,7 @@ describe("a request", () => {
   });
 
   test("other methods are refused with Allow, unknown paths are 404", async () => {
-    builder.publish([]);
+    given.builder.publish([]);
     const origin = await open();
     const refused = await origin.ask("/api/trending", { method: "POST", body: "{}" });
     expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
@@ -228,7 +221,7 @@ describe("a request", () => {
   });
 
   test("with each 1024th answer the caller may do what its timers are late for", async () => {
-    builder.publish([{ region: "GB", videos: videos(3) }]);
+    given.builder.publish([{ region: "GB", videos: videos(3) }]);
     const { origin, ask } = await open();
     let calls = 0;
     origin.onManyAnswers = () => calls++;

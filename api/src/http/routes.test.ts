@@ -2,10 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { schemas, type TrendingItem } from "@trendvault/contract/responses";
-import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { type DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { until } from "@trendvault/kit/machine";
 import {
   closePublishedOrigin,
+  OriginForEachTest,
   openPublishedOrigin,
   openTestOrigin,
   type TestOrigin,
@@ -158,26 +159,16 @@ describe("paths", () => {
 });
 
 describe("shapes of a page", () => {
-  let builder: DatabaseBuilder;
-  let close: () => void = () => {};
-
-  beforeEach(() => {
-    builder = new DatabaseBuilder();
-  });
-  afterEach(() => {
-    close();
-    builder.remove();
-  });
+  const given = new OriginForEachTest();
 
   async function open(env: Record<string, string> = {}) {
-    const origin = await openTestOrigin(builder.path, env);
-    close = () => origin.watcher.close();
+    const origin = await given.open(env);
     // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON of any shape
     return async (target: string): Promise<any> => (await origin.ask(target)).json();
   }
 
   test("each of the named shapes is what its schema says, and has the same videos", async () => {
-    builder.publish([{ region: "DE", videos: videos(30) }]);
+    given.builder.publish([{ region: "DE", videos: videos(30) }]);
     const ask = await open();
     const whole = schemas.TrendingPage.parse(await ask("/api/trending?region=DE"));
     const chart = schemas.TrendingChartPage.parse(await ask("/api/trending?region=DE&fields=chart"));
@@ -189,7 +180,7 @@ describe("shapes of a page", () => {
   });
 
   test("the next page has the same shape", async () => {
-    builder.publish([{ region: "DE", videos: videos(30) }]);
+    given.builder.publish([{ region: "DE", videos: videos(30) }]);
     const ask = await open();
     const { next } = await ask("/api/trending?limit=10&fields=snippet&region=DE");
     expect(next).toBe("/api/trending?region=DE&fields=snippet&limit=10&cursor=1-10");
@@ -199,7 +190,7 @@ describe("shapes of a page", () => {
   test("a page says where its videos were, and when that was", async () => {
     const hour = 3600;
     const seeds = [{ id: "up", previousRank: 4 }, { id: "new" }];
-    builder.publish([{ region: "DE", videos: seeds }], 1_795_171_200, 1_795_171_200 - hour);
+    given.builder.publish([{ region: "DE", videos: seeds }], 1_795_171_200, 1_795_171_200 - hour);
     const page = await (await open())("/api/trending?region=DE");
     expect(page.previous_generated_at).toBe("2026-11-20T09:40:00Z");
     expect(page.items.map((item: { previous_rank: number | null }) => item.previous_rank)).toEqual([4, null]);
@@ -207,7 +198,7 @@ describe("shapes of a page", () => {
 
   test("a video links to the URL that came with it, else to one made of VIDEO_URL", async () => {
     const own = "https://videos.example/own";
-    builder.publish([{ region: "DE", videos: [{ id: "own", url: own }, { id: "a:b" }] }]);
+    given.builder.publish([{ region: "DE", videos: [{ id: "own", url: own }, { id: "a:b" }] }]);
     const ask = await open({ VIDEO_URL: "https://site.example/watch/{id}?from=list" });
     const made = "https://site.example/watch/a%3Ab?from=list";
     const { items } = await ask("/api/trending?region=DE");
@@ -218,13 +209,13 @@ describe("shapes of a page", () => {
   });
 
   test("a video says its tags, licence, titles and pictures, those that it has, and lists do not", async () => {
-    builder.publish([{ region: "DE", videos: videos(3) }]);
+    given.builder.publish([{ region: "DE", videos: videos(3) }]);
     const ask = await open();
     const before = JSON.stringify((await ask("/api/trending?region=DE")).items);
     const [tags, titles] = [["a", "b"], { fr: "Un titre" }];
     const pictures = [{ url: "https://img.example/a", width: 640, height: 360 }];
     const add = (id: string, ...values: (string | null)[]) =>
-      builder.database.run("INSERT INTO details VALUES (?, ?, ?, ?, ?)", [id, ...values]);
+      given.builder.database.run("INSERT INTO details VALUES (?, ?, ?, ?, ?)", [id, ...values]);
     add("video1", JSON.stringify(tags), "CC0-1.0", JSON.stringify(titles), JSON.stringify(pictures));
     add("video2", null, "CC BY", null, null);
     const details = async (id: string) => {
@@ -239,9 +230,9 @@ describe("shapes of a page", () => {
   });
 
   test("a video that has pictures shows two of them, and others those of its thumb_base", async () => {
-    builder.publish([{ region: "DE", videos: videos(2) }]);
+    given.builder.publish([{ region: "DE", videos: videos(2) }]);
     const own = ["https://img.example/640", "https://img.example/320"];
-    builder.database.run("UPDATE videos SET thumbs = ? WHERE id = 'video1'", [JSON.stringify(own)]);
+    given.builder.database.run("UPDATE videos SET thumbs = ? WHERE id = 'video1'", [JSON.stringify(own)]);
     const thumbs = [own, ["https://thumbs.example/video2/hq.webp", "https://thumbs.example/video2/sd.webp"]];
     const ask = await open();
     const thumbsOf = (ones: { thumbs: string[] }[]) => ones.map((one) => one.thumbs);
@@ -249,13 +240,13 @@ describe("shapes of a page", () => {
       expect(thumbsOf((await ask(`/api/trending?region=DE${fields}`)).items)).toEqual(thumbs);
     expect(thumbsOf([await ask("/api/videos/video1"), await ask("/api/videos/video2")])).toEqual(thumbs);
     expect((await ask("/feeds/DE.json")).items[0].image).toBe("https://img.example/640");
-    builder.database.run("UPDATE videos SET thumbs = ? WHERE id = 'video1'", ['["data:,","data:,"]']);
+    given.builder.database.run("UPDATE videos SET thumbs = ? WHERE id = 'video1'", ['["data:,","data:,"]']);
     const feed = await (await open())("/feeds/DE.json");
     expect(feed.items.map((item: { image?: string }) => item.image)).toEqual([undefined, thumbs[1]?.[0]]);
   });
 
   test("titles in a language are each video's in it, where it has one or is in it, else as without", async () => {
-    builder.publish([
+    given.builder.publish([
       {
         region: "DE",
         videos: [
@@ -266,7 +257,7 @@ describe("shapes of a page", () => {
         ],
       },
     ]);
-    builder.database.run("UPDATE videos SET language = 'fr-CH' WHERE id = 'two'");
+    given.builder.database.run("UPDATE videos SET language = 'fr-CH' WHERE id = 'two'");
     const ask = await open();
     const list = "/api/trending?region=DE";
     const before = await ask(list);
@@ -275,7 +266,7 @@ describe("shapes of a page", () => {
       ["one", titles],
       ["three", { pl: "Tytuł" }],
     ] as const)
-      builder.database.run("INSERT INTO details (video_id, titles) VALUES (?, ?)", [
+      given.builder.database.run("INSERT INTO details (video_id, titles) VALUES (?, ?)", [
         id,
         JSON.stringify(some),
       ]);
@@ -305,9 +296,11 @@ describe("shapes of a page", () => {
     ["fr-CH", { de: "Ein Titel" }, ["Own", undefined]],
     ["en", { de: "Ein Titel" }, ["Kept", "de"]],
   ])("of a video in %s with %j a French list shows %j", async (language, titles, shown) => {
-    builder.publish([{ region: "DE", videos: [{ id: "one", title: "Own", titleInRegion: "de Kept" }] }]);
-    builder.database.run("UPDATE videos SET language = ?", [language]);
-    builder.database.run("INSERT INTO details (video_id, titles) VALUES ('one', ?)", [
+    given.builder.publish([
+      { region: "DE", videos: [{ id: "one", title: "Own", titleInRegion: "de Kept" }] },
+    ]);
+    given.builder.database.run("UPDATE videos SET language = ?", [language]);
+    given.builder.database.run("INSERT INTO details (video_id, titles) VALUES ('one', ?)", [
       JSON.stringify(titles),
     ]);
     const { items } = await (await open())("/api/trending?region=DE&titles=fr");
@@ -316,7 +309,7 @@ describe("shapes of a page", () => {
 
   test("whatever shows a list shows the titles of its region, and says their language", async () => {
     const seed = { id: "both", title: "A title", titleInRegion: "de Ein Titel" };
-    builder.publish([
+    given.builder.publish([
       { region: "DE", videos: [seed, { id: "one" }] },
       { region: "GB", videos: [{ ...seed, titleInRegion: undefined }] },
     ]);
@@ -331,7 +324,7 @@ describe("shapes of a page", () => {
     expect(explanation.title).toBe("Ein Titel");
     expect(explanation.sentences[0]).toContain("“Ein Titel” is at rank 1");
     expect((await ask("/feeds/DE.json")).items[0].title).toBe("Ein Titel");
-    const exported = await openTestOrigin(builder.path);
+    const exported = await openTestOrigin(given.builder.path);
     const text = await (await exported.ask("/api/export/DE.ndjson?window=day")).text();
     exported.watcher.close();
     expect(JSON.parse(text.split("\n")[1] ?? "")).toMatchObject({ title: "Ein Titel", title_language: "de" });
@@ -340,11 +333,13 @@ describe("shapes of a page", () => {
 
   test("a chart has the views gained in the hours before, of each video and region", async () => {
     const hour = 1_795_171_200 / 3600; // when the list was made: 40 minutes later
-    builder.publish([{ region: "DE", videos: videos(2) }]);
-    builder.database.run("INSERT INTO hourly_views VALUES ('DE', 'video1', ?, '[null,7,10]')", [
+    given.builder.publish([{ region: "DE", videos: videos(2) }]);
+    given.builder.database.run("INSERT INTO hourly_views VALUES ('DE', 'video1', ?, '[null,7,10]')", [
       Math.floor(hour),
     ]);
-    builder.database.run("INSERT INTO hourly_views VALUES ('GB', 'video2', ?, '[1,2]')", [Math.floor(hour)]);
+    given.builder.database.run("INSERT INTO hourly_views VALUES ('GB', 'video2', ?, '[1,2]')", [
+      Math.floor(hour),
+    ]);
     const ask = await open();
     const first = schemas.TrendingChartPage.parse(await ask("/api/trending?region=DE&fields=chart&limit=1"));
     expect(first.items[0]?.sparkline).toEqual([...Array(23).fill(null), 3]);
