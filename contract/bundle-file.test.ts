@@ -12,13 +12,7 @@ import {
 } from "./bundle-file.ts";
 
 const random = new Random();
-const facts = {
-  generation: 7,
-  generated_at: "2026-11-22T03:40:00Z",
-  signed_at: 1_795_318_800,
-  limits: [24],
-  regions: ["GB"],
-};
+const facts = { generation: 7, generated_at: "2026-11-22T03:40:00Z", signed_at: 1_795_318_800, limits: [24] };
 
 type Bundle = { bytes: Uint8Array<ArrayBuffer>; file: BundleFile };
 

@@ -31,8 +31,8 @@ type BundleManifest = {
   buckets_at: number;
   /** The limits of lists that there are. */
   limits: number[];
-  /** Whose lists there are: of all, unless several writers share the regions. */
-  regions: string[];
+  /** Whose lists there are: of all, unless several writers share the regions. An earlier writer of bundles did not say. */
+  regions?: string[];
 };
 
 /** What the signed pointer says of a bundle. */

@@ -72,9 +72,9 @@ export class BundleStore {
     return (await this.#open(pointer, waitUntil)).manifest.limits;
   }
 
-  /** Whose lists a bundle has. @throws Error when it cannot be read or is broken */
-  async regionsOf(pointer: BundlePointer, waitUntil: WaitUntil): Promise<string[]> {
-    return (await this.#open(pointer, waitUntil)).manifest.regions;
+  /** Whose lists a bundle has; null: of all. @throws Error when it cannot be read or is broken */
+  async regionsOf(pointer: BundlePointer, waitUntil: WaitUntil): Promise<string[] | null> {
+    return (await this.#open(pointer, waitUntil)).manifest.regions ?? null;
   }
 
   /**

@@ -53,8 +53,8 @@ export function createBundleReaders(
   return { source: others.length === 0 ? only : new JoinedSource(sources, options), tokenKeys };
 }
 
-/** A store as it is now. `regions`: whose lists it has. `until`: Unix seconds. */
-type OpenStore = { source: BundleSource; pointer: BundlePointer; regions: string[]; until: number };
+/** A store as it is now. `regions`: whose lists it has; null: of all. `until`: Unix seconds. */
+type OpenStore = { source: BundleSource; pointer: BundlePointer; regions: string[] | null; until: number };
 
 /**
  * The bundles of several stores: what is of a region comes from the store that has it, a video from one that knows it,
@@ -208,7 +208,7 @@ class JoinedSource implements BundleReader {
     const opened = await Promise.allSettled(this.#sources.map((source) => this.#open(source, waitUntil)));
     const having = opened
       .flatMap((one) => (one.status === "fulfilled" ? one.value : []))
-      .filter(({ regions }) => regions.includes(region))
+      .filter(({ regions }) => regions?.includes(region) ?? true)
       .toSorted((left, right) => right.pointer.generation - left.pointer.generation);
     const [found] = having;
     const failed = opened.find((one) => one.status === "rejected");

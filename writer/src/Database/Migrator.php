@@ -20,6 +20,10 @@ final readonly class Migrator
       applied_at INTEGER NOT NULL
     ) STRICT
     SQL;
+    /** The last commit that has the migrations which the base stands for, one file each. */
+    private const string COMMIT_BEFORE_BASE = '5458ec0';
+    /** SHA-256 of their checksums in hexadecimal, one after the other, as that commit records them. */
+    private const string CHECKSUM_BEFORE_BASE = '118fc4b6757b8d195603a2669b86e42aa02ca4d778b5aca8f9835763c8a318e9';
 
     /** `0028_add_sports.sql`. The first is the base, with the whole schema of its version. */
     private const string FILE_NAME = '/^(\d{4})_([a-z0-9_]+)\.sql$/D';
@@ -82,12 +86,14 @@ final readonly class Migrator
                 "its schema is version $version, this writer supports versions up to $newest. Upgrade the writer.",
             );
         }
-        if ($applied !== [] && array_key_first($applied) !== $base) {
+        if ($applied !== [] && $version < $base) {
             throw DatabaseFailure::ofSchema(
-                "it was made before schema version $base, by no release. Begin a new one.",
+                "its schema is version $version, this writer begins with $base. Run `writer migrate` of commit " .
+                    self::COMMIT_BEFORE_BASE .
+                    ' first.',
             );
         }
-        foreach ($applied as $number => $checksum) {
+        foreach (self::sinceBase($applied, $base) as $number => $checksum) {
             ['name' => $name, 'sql' => $sql] = $this->migrations[$number];
             if (hash('sha256', $sql) !== $checksum) {
                 throw DatabaseFailure::ofSchema(
@@ -100,6 +106,34 @@ final readonly class Migrator
         }
 
         return $version;
+    }
+
+    /**
+     * What is compared with the files: without the migrations that the base stands for, where they were applied one by one.
+     *
+     * @param array<int, string> $applied checksums by version
+     * @return array<int, string>
+     * @throws DatabaseFailure when those are not the ones of that commit
+     */
+    private static function sinceBase(array $applied, int $base): array
+    {
+        $since = array_filter(
+            $applied,
+            static fn(int $version): bool => $version > $base,
+            ARRAY_FILTER_USE_KEY,
+        );
+        $until = array_diff_key($applied, $since);
+        if (array_keys($until) === [$base] || $until === []) {
+            return $applied;
+        }
+
+        return hash('sha256', implode('', $until)) === self::CHECKSUM_BEFORE_BASE
+            ? $since
+            : throw DatabaseFailure::ofSchema(
+                "its migrations 1 to $base are not those of commit " .
+                    self::COMMIT_BEFORE_BASE .
+                    ' (checksum differs). Restore a backup from before they were changed.',
+            );
     }
 
     /**

@@ -121,6 +121,8 @@ final readonly class SpoolFolder implements SourceKind
  */
 final readonly class TakenFiles
 {
+    private const string DRAINED = 'of-spool-';
+
     /** Of files that a run reads, or died of. */
     public string $reading;
     public string $done;
@@ -155,6 +157,7 @@ final readonly class TakenFiles
                 );
             }
         }
+        $this->drain($folder);
     }
 
     /** A rename and never a copy, which would follow links and wait for pipes; false when it is not possible. */
@@ -163,6 +166,35 @@ final readonly class TakenFiles
         $folder = dirname($target);
 
         return (is_dir($folder) || @mkdir($folder, 0o750)) && !is_link($folder) && @rename($path, $target);
+    }
+
+    /**
+     * Writers before version 0.1 kept their folders in the spool. Each is moved here as it is before anything in it is
+     * touched: in the spool its producers could replace it meanwhile. Theirs of the same names stay.
+     *
+     * @throws SourceFailure
+     */
+    private function drain(string $spool): void
+    {
+        $folders = ['reading' => $this->reading, 'done' => $this->done, 'rejected' => $this->rejected];
+        foreach ($folders as $name => $folder) {
+            $old = "$spool/$name";
+            $isOurs = is_dir($old) && !is_link($old) && is_writable($old);
+            if ($isOurs && !self::move($old, "$folder/" . self::DRAINED . bin2hex(random_bytes(6)))) {
+                throw SourceFailure::cannotMove($old, $folder);
+            }
+        }
+        foreach (NdjsonFile::in($this->reading) as $name) {
+            $old = "$this->reading/$name";
+            if (str_starts_with($name, self::DRAINED) && !is_link($old)) {
+                foreach (NdjsonFile::in($old) as $claim) {
+                    if (SpoolName::parse($claim) !== null) {
+                        self::move("$old/$claim", "$this->reading/$claim");
+                    }
+                }
+                @rmdir($old); // which keeps what is no claim
+            }
+        }
     }
 
     /** Two paths that have the same one can be renamed into each other: bind mounts of one file system cannot, rename(2). */

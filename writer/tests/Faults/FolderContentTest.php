@@ -160,7 +160,7 @@ final class FolderContentTest extends TestCase
         };
     }
 
-    /** In the spool, named like a folder of the writer: something that leads it to the victim or lets it wait. */
+    /** Where writers before version 0.1 kept their files, something that leads them to the victim or lets them wait. */
     private function trap(): void
     {
         $folder = "$this->spool/{$this->oneOf(['reading', 'done', 'rejected'])}";
@@ -199,13 +199,12 @@ final class FolderContentTest extends TestCase
         return $choices[$this->random->getInt(0, count($choices) - 1)];
     }
 
-    /** Where files are that runs read or died of. */
+    /** Where files are that runs read or died of: now, or before version 0.1. */
     private function reading(): string
     {
-        $folder = "{$this->installation->database}.reading";
-        is_dir($folder) || mkdir($folder);
+        $folder = $this->oneOf(["{$this->installation->database}.reading", "$this->spool/reading"]);
 
-        return $folder;
+        return (is_dir($folder) && !is_link($folder)) || @mkdir($folder) ? $folder : $this->reading();
     }
 
     private function write(string $path, string|false $content): void
@@ -297,7 +296,7 @@ final class FolderContentTest extends TestCase
             RecursiveIteratorIterator::SELF_FIRST,
         );
         foreach ($entries as $path) {
-            if (preg_match('~\.db(-wal|-shm|\.lock)?$~D', $path) === 0) {
+            if ($path !== "$this->spool/reading" && preg_match('~\.db(-wal|-shm|\.lock)?$~D', $path) === 0) {
                 $inodes[$path] = lstat($path)['ino'];
             }
         }
