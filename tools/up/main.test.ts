@@ -181,14 +181,7 @@ test("the demo's lists have pictures, which are served here, and its page and me
 
 test("real view counts are not mixed with the demo's in a later run without a source", async () => {
   const db = newDatabasePath();
-  const first = await start([
-    "--source",
-    sourceFile(twoVideos),
-    "--db",
-    db,
-    "--port",
-    String(await freePort()),
-  ]);
+  const first = await start(["--source", sourceFile(twoVideos), "--db", db]);
   await first.waitForOutput("TrendVault is up.");
   await first.stop("SIGTERM");
   const second = await start(["--db", db]);
@@ -198,14 +191,7 @@ test("real view counts are not mixed with the demo's in a later run without a so
 
 test("a second bin/up on the same database is refused with the process of the first", async () => {
   const db = newDatabasePath();
-  const first = await start([
-    "--source",
-    sourceFile(twoVideos),
-    "--db",
-    db,
-    "--port",
-    String(await freePort()),
-  ]);
+  const first = await start(["--source", sourceFile(twoVideos), "--db", db]);
   await first.waitForOutput("TrendVault is up.");
   const second = await start(["--db", db]);
   await second.waitForOutput(`Another bin/up runs on ${db} (process ${first.pid})`);

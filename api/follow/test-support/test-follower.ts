@@ -70,8 +70,8 @@ export class FollowedStore {
       followed.publisher = await TestPublisher.create(followed.store);
     });
     afterEach(async () => {
-      for (const follower of followed.#followers) await follower.end();
-      followed.forgetFollowers();
+      for (const follower of followed.#followers.toReversed()) await follower.end();
+      followed.#followers = [];
       await followed.store.remove();
     });
     return followed;
@@ -87,11 +87,6 @@ export class FollowedStore {
     const follower = new TestFollower({ addresses: [this.store.address], env: all, ...options });
     this.#followers.push(follower);
     return follower;
-  }
-
-  /** Those that the test has ended itself. */
-  forgetFollowers(): void {
-    this.#followers = [];
   }
 }
 
@@ -196,11 +191,13 @@ export class TestFollower {
     return this.lines.map(({ event }) => event);
   }
 
-  /** Ends it; `keep` leaves the files for another one. */
+  /** Ends it, once; `keep` leaves the files for another one. */
   async end({ keep = false } = {}): Promise<void> {
-    this.#stop.abort();
-    await this.file.close();
-    this.#memory.close();
+    if (!this.#stop.signal.aborted) {
+      this.#stop.abort();
+      await this.file.close();
+      this.#memory.close();
+    }
     if (!keep) rmSync(this.folder, { recursive: true, force: true });
   }
 }

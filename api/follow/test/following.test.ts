@@ -100,7 +100,6 @@ test("a follower that starts again downloads nothing that it has", async () => {
   const first = followed.start();
   await first.settle();
   await first.end({ keep: true });
-  followed.forgetFollowers();
   followed.store.requests.length = 0;
   const second = followed.start({}, { folder: first.folder });
   await second.settle();

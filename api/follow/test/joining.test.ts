@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const follower of followers) await follower.end();
+  for (const follower of followers.toReversed()) await follower.end();
   await store.remove();
 });
 
@@ -174,7 +174,6 @@ test("a store that is not followed any more leaves the file", async () => {
   const both = start();
   await both.settle();
   await both.end({ keep: true });
-  followers = [];
   const one = start(["gb"], both.folder);
   await publishBritain("two");
   await one.settle();
@@ -189,7 +188,6 @@ test("another store's generation does not empty the file where the one before ha
   const before = start(["gb"]);
   await before.settle();
   await before.end({ keep: true });
-  followers = [];
   const after = start(["de"], before.folder);
   expect(await after.poll()).toBe("older");
   expect(after.generations()).toEqual([101]);
@@ -205,7 +203,6 @@ test("with the memory deleted, what is in the file stays until its store was rea
   const first = start();
   await first.settle();
   await first.end({ keep: true });
-  followers = [];
   Bun.spawnSync(["rm", `${first.path}.follow`]);
   const second = start(undefined, first.folder);
   await publishBritain("two");
