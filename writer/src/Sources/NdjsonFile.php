@@ -110,12 +110,17 @@ final class NdjsonFile extends Source
             return;
         }
         $stream = $this->stream = $this->open();
+        [$length] = $state = self::stateOf($stream);
         try {
-            if (Database::lengthOf($stream) === 0) {
+            if ($length === 0) {
                 throw SourceFailure::empty($this->path); // One of /proc may let its reader wait.
             }
             yield from $this->linesFrom($stream);
-            $this->bytesRead = ftell($stream) ?: null;
+            $bytesRead = (int) ftell($stream);
+            if ($bytesRead < $length && self::stateOf($stream) === $state) {
+                throw SourceFailure::shorter($this->path); // One of /sys says that it has a page.
+            }
+            $this->bytesRead = $bytesRead ?: null;
         } finally {
             fclose($stream);
             $this->stream = null;
@@ -215,6 +220,15 @@ final class NdjsonFile extends Source
         clearstatcache(true, $this->path);
 
         return $this->bytesRead !== null && @filesize($this->path) !== $this->bytesRead;
+    }
+
+    /**
+     * @param resource $stream
+     * @return array{int, ?int} its length, and when it was changed last
+     */
+    private static function stateOf(mixed $stream): array
+    {
+        return [Database::lengthOf($stream), fstat($stream)['mtime'] ?? null];
     }
 
     /**

@@ -81,6 +81,11 @@ final class SourceFailure extends WriterException
         return self::because("Cannot read $name to its end: the file system reports an error.");
     }
 
+    public static function shorter(string $name): self
+    {
+        return self::because("Cannot read $name to its end: it has less than the file system says.");
+    }
+
     public static function tooSlow(string $path, int $seconds): self
     {
         return self::because(

@@ -28,6 +28,7 @@ final class SpoolEntriesTest extends SpoolTestCase
                 'vain link',
                 'link to memory',
                 'link to what gives an error',
+                'link to what has less than it says',
             ]
             as $kind
         ) {
@@ -49,6 +50,7 @@ final class SpoolEntriesTest extends SpoolTestCase
             'vain link' => symlink('a.ndjson', $path),
             'link to memory' => symlink('/proc/self/mem', $path),
             'link to what gives an error' => symlink('/sys/class/net/lo/speed', $path),
+            'link to what has less than it says' => symlink('/sys/class/net/lo/mtu', $path),
         };
         $this->put('b.ndjson', self::lines('b', 1));
         $result = $this->installation->run(['cron']);
