@@ -270,40 +270,35 @@ final class Settings
         int $least,
         int $most,
     ): int {
-        $value = self::text($environment, $name) ?? (string) $default;
-        $number = filter_var($value, FILTER_VALIDATE_INT, [
-            'options' => ['min_range' => $least, 'max_range' => $most],
-        ]);
+        $whole = [FILTER_VALIDATE_INT, 'a whole number'];
 
-        return $number === false
-            ? throw WriterException::setting(
-                $name,
-                $value,
-                "a whole number from $least to $most, for example $default",
-            )
-            : $number;
+        return (int) self::number($environment, $name, $default, $least, $most, $whole);
     }
 
-    /** @param array<string, string> $environment */
+    /**
+     * @param array<string, string> $environment
+     * @param array{int, string} $kind the filter of PHP, and its words
+     */
     private static function number(
         array $environment,
         string $name,
         float $default,
         int $least,
         int $most,
+        array $kind = [FILTER_VALIDATE_FLOAT, 'a number'],
     ): float {
         $value = self::text($environment, $name) ?? (string) $default;
-        $number = filter_var($value, FILTER_VALIDATE_FLOAT, [
+        $number = filter_var($value, $kind[0], [
             'options' => ['min_range' => $least, 'max_range' => $most],
         ]);
 
-        return $number === false
-            ? throw WriterException::setting(
+        return is_int($number) || is_float($number)
+            ? $number
+            : throw WriterException::setting(
                 $name,
                 $value,
-                "a number from $least to $most, for example $default",
-            )
-            : $number;
+                "$kind[1] from $least to $most, for example $default",
+            );
     }
 
     private static function absolute(string $path): string
