@@ -13,11 +13,14 @@ const assets = join(import.meta.dirname, "../../web/page/dist/public/assets");
 const cors = { "access-control-allow-origin": "*", "access-control-expose-headers": "Retry-After" };
 
 type Answer = { status?: number; headers?: Record<string, string>; body: object | string };
+type Answered = Answer | "nothing" | null;
 
 /** An edge that answers what a test wants: `list` is the answer of /api/trending, by its query. */
 class ScriptedEdge {
   /** Replace it to change what is answered. */
-  list: (query: URLSearchParams) => Answer | "nothing" | null = () => ({ body: listOf() });
+  list: (query: URLSearchParams) => Answered | Promise<Answered> = () => ({ body: listOf() });
+  /** What scripts wait for. */
+  assets = Promise.resolve();
   /** The queries of the lists that were asked for. */
   readonly asked: string[] = [];
   /** How many of them have their answer. */
@@ -42,6 +45,7 @@ class ScriptedEdge {
     const { pathname, searchParams } = new URL(request.url());
     if (pathname === "/api/about") return route.fulfill({ headers: cors, json: { thumb_hosts: [] } });
     if (pathname.startsWith("/assets/")) {
+      await this.assets;
       const body = readFileSync(join(assets, pathname.slice("/assets/".length)));
       return route.fulfill({ contentType: "text/javascript", headers: cors, body });
     }
@@ -55,7 +59,7 @@ class ScriptedEdge {
     }
     if (pathname !== "/api/trending") return route.fulfill({ status: 404, headers: cors });
     this.asked.push(searchParams.toString());
-    const answer = this.list(searchParams);
+    const answer = await this.list(searchParams);
     if (answer === "nothing") return; // for ever
     if (answer === null) await route.abort();
     else {
@@ -363,6 +367,79 @@ describe("in a browser, the element as time passes", () => {
       await page.getByText("Title 1 of list 2").waitFor();
     }));
 
+  const change = (page: Page, attributes: Record<string, string>) =>
+    page.locator("trendvault-list").evaluate((list, attributes) => {
+      for (const [name, value] of Object.entries(attributes)) list.setAttribute(name, value);
+    }, attributes);
+  /** Of FR another list, which was made at the same time. */
+  const answerByRegion = (query: URLSearchParams) => ({
+    body: listOf({ generation: query.get("region") === "FR" ? 2 : 1, made: made(0), total: 9 }),
+  });
+
+  test("tries again to show another list that could not be loaded, and says that it is not there", () =>
+    open(element(), async (page, edge) => {
+      edge.list = () => ({ status: 500, body: "" });
+      await change(page, { region: "FR", lang: "fr" });
+      await page.getByText("This could not be loaded.").waitFor();
+      edge.list = answerByRegion;
+      await passTime(page, edge, 160_000);
+      await page.getByText("Title 1 of list 2").waitFor();
+      assert.equal(await page.locator("trendvault-list .notice span").count(), 0);
+    }));
+
+  test("adds to its list what that list's attributes said, while another one is loading that then fails", () =>
+    open(element(), async (page, edge) => {
+      const other = Promise.withResolvers<null>();
+      const next = Promise.withResolvers<Answer>();
+      edge.list = (query) => (query.has("cursor") ? next.promise : other.promise);
+      await change(page, { region: "FR", lang: "fr" });
+      type Paging = HTMLElement & { loadNext(isWanted?: () => boolean): Promise<boolean> };
+      const shown = page.locator("trendvault-list").evaluate((list) => {
+        const { loadNext } = list as Paging;
+        return Promise.all([loadNext.call(list, () => false), loadNext.call(list)]); // one of them wants it
+      });
+      next.resolve({ body: listOf({ offset: 3, made: made(0), total: 9 }) });
+      assert.deepEqual(await shown, [true, true]);
+      other.resolve(null);
+      for (let step = 0; step < 3; step++) await passTime(page, edge, 1000); // it asks a second time
+      await page.getByText("This could not be loaded.").waitFor();
+      const why = await page.locator("trendvault-list summary").allTextContents();
+      assert.deepEqual(
+        why,
+        [1, 2, 3, 4, 5, 6].map((rank) => `Why here? (${rank})`),
+      );
+    }));
+
+  test("is in the language of its list, when the words of one that it was to show before come late", () =>
+    open(element(), async (page, edge) => {
+      const words = Promise.withResolvers<void>();
+      edge.assets = words.promise;
+      const asked = page.waitForRequest(`${scriptedAddress}/assets/**`);
+      await change(page, { lang: "de" });
+      const late = await asked;
+      await change(page, { lang: "en" });
+      await passTime(page, edge, 1000);
+      words.resolve();
+      await (await late.response())?.finished();
+      await passTime(page, edge, 76_000);
+      await page
+        .locator("trendvault-list .foot[lang=en]")
+        .filter({ hasText: "How this list is made" })
+        .waitFor();
+    }));
+
+  test("shows the list that its attributes name by then, when it is put in again", () =>
+    open(element(), async (page, edge) => {
+      edge.list = answerByRegion;
+      await page.locator("trendvault-list").evaluate(async (list) => {
+        list.remove();
+        list.setAttribute("region", "FR");
+        await Promise.resolve();
+        document.body.append(list);
+      });
+      await page.getByText("Title 1 of list 2").waitFor();
+    }));
+
   test("says why a video is where it is when a visitor asks", () =>
     open(element(), async (page) => {
       await page.locator("trendvault-list summary").nth(1).dispatchEvent("click");
@@ -415,7 +492,7 @@ describe("in a browser, the element without a list", () => {
 
   /** Opens a page whose list is answered with this, and gives what it says in the console and in events. */
   async function open(
-    answer: ReturnType<ScriptedEdge["list"]>,
+    answer: Answered,
     html: string,
     run: (page: Page, edge: ScriptedEdge, said: string[]) => Promise<void>,
   ) {
@@ -458,7 +535,7 @@ describe("in a browser, the element without a list", () => {
     }));
 
   const refused = { type: "/problems/invalid-parameter", title: "…", status: 400, detail: "region: unknown" };
-  const wrong: [string, ReturnType<ScriptedEdge["list"]>, string, RegExp][] = [
+  const wrong: [string, Answered, string, RegExp][] = [
     ["a region that is none", { status: 400, body: refused }, "", /<trendvault-list>: region: unknown/],
     [
       "an address that is none",

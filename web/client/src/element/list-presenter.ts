@@ -59,17 +59,22 @@ export class ListPresenter {
     return this.#root.items;
   }
 
-  /** What is shown next appears so. Loads the messages of the language that the page wants, else that of the region. */
-  async prepare({ lang, askWords, ...look }: Appearance, region: string | null): Promise<void> {
+  /**
+   * Loads the messages of the language that the page wants, else that of the region. @returns what makes all that is
+   * shown next appear so: until a list is shown, the words around the one before stay as they are
+   */
+  async prepare({ lang, askWords, ...look }: Appearance, region: string | null): Promise<() => void> {
     const wanted = (lang ?? likelyLanguage(region)).split("-")[0] ?? "";
     const builtIn = languageOf(wanted);
     const mayBeOwn = builtIn !== wanted && /^[a-z]{2,3}$/.test(wanted);
     const own = (mayBeOwn && ((await askWords?.(wanted)) ?? this.#ownWords(wanted))) || undefined;
-    this.#look = look;
     const messages = { ...(await loadListMessages(builtIn)), ...own };
     const tag = own ? wanted : builtIn;
-    this.#language = { tag, builtIn, own, messages, formats: formatsOf(tag) };
-    this.#root.words = { lang: tag, dir: messages.dir };
+    return () => {
+      this.#look = look;
+      this.#language = { tag, builtIn, own, messages, formats: formatsOf(tag) };
+      this.#root.words = { lang: tag, dir: messages.dir };
+    };
   }
 
   /** Those of before, while the server cannot be asked. */
@@ -82,11 +87,14 @@ export class ListPresenter {
     this.#root.clear();
   }
 
-  /** Holds the space of a list of so many items while nothing is shown, and says that it is loading once it can. */
-  async wait(count: number, look: Appearance, region: string | null): Promise<void> {
+  /** Holds the space of a list of so many items while nothing is shown. */
+  wait(count: number): void {
     this.#root.say(null);
     this.#root.wait(count);
-    await this.prepare(look, region);
+  }
+
+  /** Says there that it is loading. */
+  sayWaiting(): void {
     this.#root.sayWaiting(this.#prepared.messages.loading);
   }
 

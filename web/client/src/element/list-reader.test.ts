@@ -54,8 +54,7 @@ const plain = "/api/trending?region=DE&limit=2";
 
 function reading(answer: (path: string) => Response) {
   const { fetch, paths } = fakeServer(answer);
-  const options = { src: baseUrl, path: titled, verify: false, connection: { fetch } };
-  return { reader: new ListReader(options), paths };
+  return { reader: new ListReader({ src: baseUrl, path: titled, verify: false }, { fetch }), paths };
 }
 
 test.each([400, 500, 502, 503, 504, "nothing"])(

@@ -7,20 +7,22 @@ import type {
 import { type Client, type Connection, connect, sameOriginPath } from "../connection.ts";
 import { ProblemError, readJson, restartOf } from "../problem-error.ts";
 
-type ReaderOptions = { src: string; path: string; verify: boolean; connection: Connection };
+/** What is read, and whatever else belongs to it. */
+type Asked = { src: string; path: string; verify: boolean };
 
 /** Reads one list of one server: its pages, and whether it has changed. Another list has another reader. */
-export class ListReader {
-  readonly #path: string;
+export class ListReader<Of extends Asked = Asked> {
   readonly #clients: Promise<Clients>;
   readonly #end = new AbortController();
   #about: Promise<About | null> | null = null;
 
-  constructor({ src, path, verify, connection }: ReaderOptions) {
-    this.#path = path;
+  constructor(
+    readonly asked: Of,
+    connection: Connection,
+  ) {
     // The element shows what it has, and asks again later.
-    const usual = { baseUrl: src, retries: 1, longestWaitSeconds: 5, timeoutSeconds: 15 };
-    this.#clients = clientsOf({ ...usual, ...connection }, verify);
+    const usual = { baseUrl: asked.src, retries: 1, longestWaitSeconds: 5, timeoutSeconds: 15 };
+    this.#clients = clientsOf({ ...usual, ...connection }, asked.verify);
     this.#clients.catch(() => {}); // each read has the error
   }
 
@@ -31,7 +33,7 @@ export class ListReader {
 
   /** The first page. `isAgain`: asks whether it has changed, whatever caches have. */
   first({ isAgain }: { isAgain: boolean }): Promise<ReadList> {
-    return this.#read(this.#path, isAgain);
+    return this.#read(this.asked.path, isAgain);
   }
 
   /** The page after one; the first of the newest generation when this one was deleted. */

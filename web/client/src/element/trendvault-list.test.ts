@@ -11,6 +11,9 @@ test("without attributes it is the list of the visitor's region, of the page's o
     path: "/api/trending?fields=chart&limit=10",
     thumbHosts: null,
     ownHost: "partner.example",
+    lang: null,
+    reportUrl: null,
+    verify: false,
   });
 });
 

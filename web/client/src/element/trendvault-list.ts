@@ -25,7 +25,12 @@ type ListAttributes = {
   thumbHosts: string[] | null;
   /** The server's own host. */
   ownHost: string;
+  lang: string | null;
+  reportUrl: string | null;
+  verify: boolean;
 };
+
+type Reader = ListReader<ListAttributes>;
 
 const parameters = ["region", "window", "category", ...Object.keys(listKinds), "titles", "fields", "limit"];
 const defaults: Record<string, string> = { fields: "chart", limit: "10" };
@@ -48,7 +53,15 @@ export function readAttributes(
       ?.split(/[\s,]+/)
       .filter(Boolean) ?? null;
   const ownHost = new URL(src || pageUrl, pageUrl).host;
-  return { src, path: `/api/trending?${query}`, thumbHosts, ownHost };
+  const look = { lang: read("lang"), reportUrl: read("report-url") };
+  return {
+    src,
+    path: `/api/trending?${query}`,
+    thumbHosts,
+    ownHost,
+    ...look,
+    verify: read("verify") !== null,
+  };
 }
 
 /** On a server there are no elements; a page that is rendered there may still import this. */
@@ -69,13 +82,16 @@ export class TrendvaultList extends Base {
   words: Record<string, object | null> = {};
 
   #presenter: ListPresenter | null = null;
-  #reader: ListReader | null = null;
+  /** Of the list that is shown, with the attributes that it was asked for with. */
+  #reader: Reader | null = null;
+  /** Of one that takes its place. */
+  #loading: Reader | null = null;
   #pages: List[] = [];
   #shown: ReadList | null = null;
   /** While no list is shown. */
   #state: Failure | "loading" | null = null;
   #newer: ReadList | null = null;
-  #next: { page: List | null; isShown: Promise<boolean> } | null = null;
+  #next: { page: List | null; wanted: (() => boolean)[]; isShown: Promise<boolean> } | null = null;
   #failures = 0;
   #isReloadDue = false;
   readonly #impressions = new ShownImpressions(this);
@@ -96,15 +112,16 @@ export class TrendvaultList extends Base {
   connectedCallback(): void {
     if (this.#presenter === null) this.#prepareRoot();
     const given = this.hasAttribute("verify") ? null : readGivenList(this);
-    if (this.#pages.length > 0) this.#setTimer(null);
-    else if (given !== null) this.#adopt(given);
+    if (this.#reader !== null && (this.#isManual || this.#isShown)) this.#setTimer(null);
+    else if (this.#reader === null && given !== null) this.#adopt(given);
     else if (!this.#isManual) void this.load();
   }
 
   disconnectedCallback(): void {
     this.#timer.stop();
+    this.#loading?.end();
     this.#reader?.end();
-    this.#reader = null;
+    if (this.#reader !== null) this.#reader = new ListReader(this.#reader.asked, this.connection); // of the same list
     this.#impressions.end();
   }
 
@@ -118,15 +135,16 @@ export class TrendvaultList extends Base {
     });
   }
 
-  /** Shows the first page of the list that the attributes name. @returns false when it failed: what was shown stays */
-  async load(): Promise<boolean> {
-    this.#reader?.end();
-    this.#reader = null;
-    const reader = this.#currentReader();
-    this.#wait();
+  /**
+   * Shows the first page of the list that the attributes name, unless it is not `isWanted` any more once it is there.
+   *
+   * @returns whether it is shown: false when it failed, and what was shown stays
+   */
+  async load(isWanted: () => boolean = () => true): Promise<boolean> {
+    const reader = this.#begin();
+    this.#wait(reader);
     const read = await this.#attempt(reader, () => reader.first({ isAgain: false }));
-    if (read === null && this.#reader === reader) this.#reader = null; // what is shown may be another list
-    return read !== null && this.#show(reader, read, { again: false });
+    return read !== null && this.#show(reader, read, { isWanted });
   }
 
   /**
@@ -135,23 +153,28 @@ export class TrendvaultList extends Base {
    * @returns whether it is shown: false when there is none, or it failed
    */
   loadNext(isWanted: () => boolean = () => true): Promise<boolean> {
-    if (this.#next?.page !== this.list) this.#next = null; // it belongs to a list that is not shown any more
-    this.#next ??= { page: this.list, isShown: this.#loadNext(isWanted) };
+    const page = this.list;
+    if (this.#next?.page !== page) {
+      const wanted: (() => boolean)[] = []; // by one of those that wait for it
+      this.#next = { page, wanted, isShown: this.#loadNext(() => wanted.some((isWanted) => isWanted())) };
+    }
     const next = this.#next;
+    next.wanted.push(isWanted);
     return next.isShown.finally(() => {
       if (this.#next === next) this.#next = null;
     });
   }
 
-  /** Asks whether there is a newer list. @returns true when there is; showNewer() shows it */
+  /** Asks whether there is a newer one of the list that is shown. @returns true when there is; showNewer() shows it */
   async refresh(): Promise<boolean> {
-    const reader = this.#currentReader();
-    const read = await this.#attempt(reader, () => reader.first({ isAgain: true }));
+    const reader = this.#reader;
     const first = this.#pages[0];
-    if (read === null || first === undefined) return false;
+    if (reader === null || first === undefined) return false;
+    const read = await this.#attempt(reader, () => reader.first({ isAgain: true }));
+    if (read === null || this.#pages[0] !== first) return false;
     // By time, not by the generation's number: a database that was set up anew counts from 1 again.
     if (Date.parse(read.list.generated_at) <= Date.parse(first.generated_at)) {
-      this.#shown = read;
+      this.#shown = { ...read, list: first };
       return false;
     }
     this.#newer = read;
@@ -161,22 +184,43 @@ export class TrendvaultList extends Base {
 
   /** Shows the newer list that refresh() has found. */
   showNewer(): void {
-    if (this.#newer !== null) void this.#show(this.#currentReader(), this.#newer, { again: false });
+    if (this.#reader !== null && this.#newer !== null) void this.#show(this.#reader, this.#newer);
+  }
+
+  /** What is asked for from now on takes the place of what is shown, and of what was to do so. */
+  #begin(): Reader {
+    this.#loading?.end();
+    this.#loading = new ListReader(this.#attributes, this.connection);
+    return this.#loading;
+  }
+
+  /** Whether what is shown is what the attributes say. */
+  get #isShown(): boolean {
+    return JSON.stringify(this.#reader?.asked) === JSON.stringify(this.#attributes);
   }
 
   /** Holds the space of the list while there is nothing else to show. */
-  #wait(): void {
+  #wait(reader: Reader): void {
     if (this.#shown !== null) return;
     this.#state = "loading";
     if (this.#isManual || this.#presenter === null) return;
     const count = Math.min(Math.max(Number(this.getAttribute("limit")) || 10, 1), 100);
-    const look = { lang: this.getAttribute("lang"), thumbHosts: [], askWords: this.#askWords };
-    this.#presenter.wait(count, look, this.getAttribute("region")).catch(() => {}); // it says nothing, then
+    const presenter = this.#presenter;
+    presenter.wait(count);
+    this.#words(reader).then(
+      (use) => {
+        if (reader.isEnded || this.#shown !== null) return;
+        use();
+        presenter.sayWaiting();
+      },
+      () => {}, // it says nothing, then
+    );
   }
 
   #forget(): void {
     this.#impressions.end();
     this.#presenter?.clear();
+    this.#loading?.end();
     this.#reader?.end();
     this.#reader = null;
     this.#pages = [];
@@ -193,18 +237,26 @@ export class TrendvaultList extends Base {
     return readAttributes((name) => this.getAttribute(name), { pageUrl: location.href, defaultSrc });
   }
 
-  async #prepare(reader: ListReader, region: string | null): Promise<void> {
-    const { thumbHosts: named, ownHost } = this.#attributes;
+  /** @returns what makes all that is shown next appear as the attributes said when it was asked for */
+  async #prepare(reader: Reader, region: string | null): Promise<() => void> {
+    const { thumbHosts: named, ownHost } = reader.asked;
     const thumbHosts = named ?? [
       ownHost,
       ...((!this.#isManual && (await reader.about())?.thumb_hosts) || []),
     ];
-    const look = { lang: this.getAttribute("lang"), reportUrl: this.getAttribute("report-url"), thumbHosts };
-    await this.#presenter?.prepare({ ...look, askWords: this.#askWords }, region);
+    return this.#words(reader, { region, thumbHosts });
   }
 
-  readonly #askWords = async (tag: string) =>
-    this.words[tag] ?? (await this.#currentReader().about())?.languages?.[tag];
+  /** The same for what has no pictures. */
+  async #words(
+    reader: Reader,
+    { region = this.getAttribute("region"), thumbHosts = [] as readonly string[] } = {},
+  ): Promise<() => void> {
+    const { lang, reportUrl } = reader.asked;
+    const askWords = async (tag: string) => this.words[tag] ?? (await reader.about())?.languages?.[tag];
+    const use = await this.#presenter?.prepare({ lang, reportUrl, thumbHosts, askWords }, region);
+    return use ?? (() => {});
+  }
 
   #prepareRoot(): void {
     const root = this.shadowRoot ?? this.#attachGiven();
@@ -230,73 +282,73 @@ export class TrendvaultList extends Base {
   };
 
   async #explain({ region }: List, path: string, into: Element): Promise<void> {
-    const reader = this.#currentReader();
+    const reader = this.#reader;
+    if (reader === null) return;
     const explanation = await reader.json<Explanation>(path, "sentences");
-    await this.#prepare(reader, region);
+    const use = await this.#prepare(reader, region);
+    if (reader.isEnded) return;
+    use();
     await this.#presenter?.explain(explanation, into);
-  }
-
-  #currentReader(): ListReader {
-    const { src, path } = this.#attributes;
-    const verify = this.hasAttribute("verify");
-    this.#reader ??= new ListReader({ src, path, verify, connection: this.connection });
-    return this.#reader;
   }
 
   #adopt(list: List): void {
     const read = { list, ...describeAge(list, new Headers()) };
     const isRendered = this.#presenter?.items.length === list.items.length;
-    const reader = this.#currentReader();
-    if (!isRendered) void this.#show(reader, read, { again: false });
-    else if (this.#isManual) this.#opened(read, { again: false });
-    else
-      void this.#attempt(reader, async () => {
-        await this.#prepare(reader, list.region);
-        if (!reader.isEnded) this.#opened(read, { again: false });
-      });
+    const reader = this.#begin();
+    if (isRendered && this.#isManual) this.#opened(reader, read);
+    else void this.#show(reader, read, { isRendered });
   }
 
   async #loadNext(isWanted: () => boolean): Promise<boolean> {
     const page = this.list;
-    if (page === null || page.next === null) return false;
-    const reader = this.#currentReader();
+    const reader = this.#reader;
+    if (reader === null || page === null || page.next === null) return false;
     const result = await this.#attempt(reader, () => reader.after(page));
     if (result === null) return false;
-    if (result.isRestart) return this.#show(reader, result.read, { again: false });
+    const isStillWanted = () => this.list === page && isWanted();
+    if (result.isRestart) return this.#show(reader, result.read, { isWanted: isStillWanted });
     const { list, state, ageSeconds } = result.read;
-    await this.#prepare(reader, list.region);
-    // It may have been asked for while another list was loading, which is shown now.
-    if (reader.isEnded || this.list !== page || !isWanted()) return false;
+    const use = await this.#prepare(reader, list.region);
+    if (reader.isEnded || !isStillWanted()) return false;
+    use();
     if (this.#shown !== null && state !== "live") this.#shown.state = state;
     const before = this.#presenter?.items.length ?? 0;
     this.#presenter?.append(list);
     this.#pages.push(list);
-    this.#impressions.begin(list, this.#presenter?.items.slice(before) ?? [], { src: this.#attributes.src });
+    this.#impressions.begin(list, this.#presenter?.items.slice(before) ?? [], { src: reader.asked.src });
     dispatch(this, "trendvault-list", { list, age: ageSeconds, state });
     return true;
   }
 
-  async #show(reader: ListReader, read: ReadList, options: { again: boolean }): Promise<boolean> {
+  /** `isRendered`: its items are there already. */
+  async #show(
+    reader: Reader,
+    read: ReadList,
+    { again = false, isRendered = false, isWanted = (): boolean => true } = {},
+  ): Promise<boolean> {
     const isShown = await this.#attempt(reader, async () => {
-      await this.#prepare(reader, read.list.region);
-      if (reader.isEnded) return false;
-      this.#presenter?.show(read.list);
+      const use = await this.#prepare(reader, read.list.region);
+      if (reader.isEnded || !isWanted()) return false;
+      use();
+      if (!isRendered) this.#presenter?.show(read.list);
+      this.#opened(reader, read, { again });
       return true;
     });
-    if (!isShown) return false;
-    this.#impressions.end();
-    this.#opened(read, options);
-    return true;
+    return isShown ?? false;
   }
 
   /** A first page is shown now. */
-  #opened(read: ReadList, { again }: { again: boolean }): void {
+  #opened(reader: Reader, read: ReadList, { again = false } = {}): void {
     const { list, state, ageSeconds } = read;
+    if (this.#reader !== reader) this.#reader?.end();
+    if (this.#loading === reader) this.#loading = null;
+    this.#reader = reader;
     this.#pages = [list];
     this.#shown = read;
     this.#newer = null;
     this.#failures = 0;
-    this.#impressions.begin(list, this.#presenter?.items ?? [], { src: this.#attributes.src, again });
+    this.#impressions.end();
+    this.#impressions.begin(list, this.#presenter?.items ?? [], { src: reader.asked.src, again });
     this.#setTimer(null);
     this.#describe();
     // What was opened before this script was there.
@@ -305,22 +357,22 @@ export class TrendvaultList extends Base {
   }
 
   #describe(): void {
-    if (this.#isManual || this.#shown === null) return;
-    this.#presenter?.describe(this.#shown, this.#attributes.src);
+    if (this.#isManual || this.#shown === null || this.#reader === null) return;
+    this.#presenter?.describe(this.#shown, this.#reader.asked.src);
   }
 
   /** What reading gives, or null when it failed, which is told, or is of no use any more. */
-  async #attempt<T>(reader: ListReader, read: () => Promise<T>): Promise<T | null> {
+  async #attempt<T>(reader: Reader, read: () => Promise<T>): Promise<T | null> {
     try {
       const result = await read();
       return reader.isEnded ? null : result;
     } catch (error) {
-      if (!reader.isEnded) await this.#fail(error);
+      if (!reader.isEnded) await this.#fail(reader, error);
       return null;
     }
   }
 
-  async #fail(error: unknown): Promise<void> {
+  async #fail(reader: Reader, error: unknown): Promise<void> {
     this.#failures++;
     this.#setTimer(error instanceof ProblemError ? error.retryAfterSeconds : null);
     const state = failureOf(error);
@@ -329,13 +381,19 @@ export class TrendvaultList extends Base {
     if (this.#isManual) return;
     if (state === "refused") console.error(`<${name}>: ${(error as Error).message}`);
     this.#presenter?.giveUp();
-    const look = { lang: this.getAttribute("lang"), thumbHosts: [] };
-    try {
-      await this.#presenter?.prepare(look, this.getAttribute("region"));
-    } catch {
-      return; // the words cannot be loaded either
+    if (this.#shown === null) {
+      const look = { lang: reader.asked.lang, thumbHosts: [] };
+      try {
+        const use = await this.#presenter?.prepare(look, this.getAttribute("region"));
+        if (reader.isEnded) return;
+        use?.();
+      } catch {
+        return; // the words cannot be loaded either
+      }
     }
-    this.#presenter?.noticeFailure(state, { shown: this.#shown, run: () => void this.load() });
+    // Of another list there is nothing to say but that it is not there.
+    const shown = this.#isShown ? this.#shown : null;
+    this.#presenter?.noticeFailure(state, { shown, run: () => void this.load() });
   }
 
   #setTimer(retryAfterSeconds: number | null): void {
@@ -347,7 +405,7 @@ export class TrendvaultList extends Base {
   }
 
   async #refreshInTime(): Promise<void> {
-    if (this.#shown === null) return void this.load();
+    if (!this.#isShown) return void this.load();
     const failures = this.#failures;
     const isNewer = await this.refresh();
     if (this.#failures > failures || !this.isConnected) return;
@@ -356,7 +414,7 @@ export class TrendvaultList extends Base {
     if (!isNewer || this.#newer === null) this.#describe();
     else if (isInUse(this, { pages: this.#pages.length }))
       this.#presenter?.notice("newer", { run: () => this.showNewer() });
-    else await this.#show(this.#currentReader(), this.#newer, { again: true });
+    else if (this.#reader !== null) await this.#show(this.#reader, this.#newer, { again: true });
   }
 }
 
