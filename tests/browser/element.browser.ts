@@ -534,6 +534,17 @@ describe("in a browser, the element without a list", () => {
       assert.equal(await stateOf(page), "live");
     }));
 
+  test("gives up after 15 seconds when the keys do not come", () =>
+    open({ body: listOf() }, markup(), async (page, edge) => {
+      await page.getByText("Title 1 of list 1").waitFor();
+      const asked = page.waitForRequest("**/.well-known/jwks.json");
+      await page.route("**/.well-known/jwks.json", () => {});
+      await page.locator("trendvault-list").evaluate((list) => list.setAttribute("verify", ""));
+      await asked;
+      await passTime(page, edge, 15_000);
+      await page.getByText("This could not be loaded.").waitFor();
+    }));
+
   const refused = { type: "/problems/invalid-parameter", title: "…", status: 400, detail: "region: unknown" };
   const wrong: [string, Answered, string, RegExp][] = [
     ["a region that is none", { status: 400, body: refused }, "", /<trendvault-list>: region: unknown/],

@@ -105,9 +105,11 @@ async function clientsOf(given: Connection, verify: boolean): Promise<Clients> {
   return { usual: connect(connection), once: connect({ ...connection, retries: 0 }) };
 }
 
-async function verification({ baseUrl = "" }: Connection): Promise<Connection> {
+// The keys come as answers do, which wait for them: in limited time.
+async function verification(given: Connection): Promise<Connection> {
   const { createVerifier } = await import("../verify.ts");
-  return { verify: createVerifier({ baseUrl }) };
+  const { baseUrl, send } = connect(given);
+  return { verify: createVerifier({ baseUrl, fetch: (address) => send(new Request(address)) }) };
 }
 
 /** What the element shows: with `fields=chart`, items have sparklines, and little with `fields=snippet`. */
