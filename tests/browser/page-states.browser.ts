@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { passOn, withLifetimes } from "@trendvault/kit/origin-proxy";
 import { hostileText, Random } from "@trendvault/kit/random";
 import type { Page } from "playwright-core";
-import { type OpenPage, openPage } from "./test-support/open-page.ts";
+import { idsOf, type OpenPage, openPage } from "./test-support/open-page.ts";
 import { Stack, sharedStack } from "./test-support/stack.ts";
 import { assertAccessible } from "./test-support/visit.ts";
 
@@ -78,6 +78,59 @@ describe("the page, when something changes or fails,", () => {
     };
     await openPage("/?region=IE&lang=en", run, { prepare });
   });
+
+  test("says that it is offline, also when a list comes that was chosen before", () =>
+    openPage("/?region=DK&lang=en", async ({ page }) => {
+      const answer = Promise.withResolvers<void>();
+      await page.route("**/api/trending?*", async (route) => {
+        await answer.promise;
+        await route.continue();
+      });
+      const asked = page.waitForRequest("**/api/trending?*");
+      await page.locator("nav.windows a").first().dispatchEvent("click");
+      await asked;
+      await page.evaluate(() => {
+        Object.defineProperty(navigator, "onLine", { value: false }); // what is under way goes on
+        dispatchEvent(new Event("offline"));
+      });
+      await notice(page).getByText("offline").waitFor();
+      answer.resolve();
+      await page.waitForURL("**/?region=DK&window=now&lang=en");
+      assert.match((await notice(page).textContent()) ?? "", /offline/);
+    }));
+
+  test("stays as it was when the words of another language cannot be loaded, whatever was chosen before", () =>
+    openPage(
+      "/?region=GB",
+      async ({ page }) => {
+        const select = page.locator("select[name=region]");
+        const [list, words] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        await page.route("**/api/trending?*", async (route) => {
+          await list.promise;
+          await route.continue();
+        });
+        const loads = page.waitForRequest("**/api/trending?*");
+        await select.selectOption("IE"); // in the language that is there
+        const before = await loads;
+        await page.route("**/assets/**", async (route) => {
+          await words.promise;
+          await route.abort();
+        });
+        const asked = page.waitForRequest("**/assets/**");
+        await select.selectOption("PL");
+        await asked;
+        list.resolve();
+        await (await before.response())?.finished();
+        await page.evaluate(() => new Promise((resume) => setTimeout(resume))); // it has read the answer
+        words.resolve();
+        await notice(page).getByText("This could not be loaded.").waitFor();
+        assert.equal(await select.inputValue(), "GB");
+        assert.equal(new URL(page.url()).search, "?region=GB");
+        assert.equal(await page.locator("trendvault-list").getAttribute("region"), "GB");
+        assert.ok((await idsOf(page)).every((id) => id.startsWith("gb-")));
+      },
+      { errors: [/Failed to load resource/] },
+    ));
 
   test("keeps a shared link without what others have added to it, and shows it offline", () =>
     openPage(

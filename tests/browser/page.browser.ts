@@ -70,6 +70,18 @@ describe("the page", () => {
       assert.ok(await page.evaluate(() => "isSameDocument" in globalThis));
     }));
 
+  test("is again what it was at an address without a region, after Back", () =>
+    openPage("/", async ({ page }) => {
+      const select = page.getByRole("combobox");
+      const shown = await select.inputValue();
+      const other = shown === "PL" ? "GB" : "PL";
+      await select.selectOption(other);
+      await page.waitForURL(`**/?region=${other}`);
+      await page.goBack();
+      await page.locator(`trendvault-list [data-id^="${shown.toLowerCase()}-"]`).first().waitFor();
+      assert.equal(await select.inputValue(), shown);
+    }));
+
   test("picks a list by its kind where the region has one, and of another region what it has", () =>
     openPage("/?region=PT&lang=en", async ({ page }) => {
       const pick = (name: string) =>

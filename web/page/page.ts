@@ -28,8 +28,9 @@ class LivePage {
     rootMargin: "800px",
   });
   readonly #choice = new RegionChoice((form) => this.#onChoice(form));
-  /** Of the list that is shown or loading, and of the last one that was shown. */
-  #shell: Shell | undefined;
+  /** What an address without a region names. */
+  readonly #region: string;
+  /** Of the list that is shown. */
   #shown: Shell | undefined;
   #turn = 0;
   #shownByThemselves = 0;
@@ -40,6 +41,7 @@ class LivePage {
 
   constructor({ list, notice, data }: Parts) {
     this.#list = list;
+    this.#region = list.getAttribute("region") ?? "";
     list.words = data.words ?? {};
     this.#data = data;
     this.#notice = new Notice(notice);
@@ -49,14 +51,14 @@ class LivePage {
   async start(): Promise<void> {
     history.scrollRestoration = "manual"; // further ranks have to be there first
     useRegionsOf(this.#data);
-    this.#shell = await readShell(this.#queryOf(new URL(location.href)), this.#data);
-    this.#shown = this.#shell;
+    const shell = await readShell(this.#queryOf(new URL(location.href)), this.#data);
+    this.#shown = shell;
     this.#listen();
-    if (!document.getElementById("share")) replace("foot", pageParts.foot(this.#shell)); // now there is an address
-    this.#page.showAge(this.#shell);
+    if (!document.getElementById("share")) replace("foot", pageParts.foot(shell)); // now there is an address
+    this.#page.showAge(shell);
     this.#watchEnd();
     void this.#restorePlace();
-    setInterval(() => this.#shell && this.#page.showAge(this.#shell), 30_000);
+    setInterval(() => this.#shown && this.#page.showAge(this.#shown), 30_000);
     setInterval(() => document.visibilityState === "visible" && void this.#refresh(), refreshSeconds * 1000);
     if (!navigator.onLine) this.#sayFailure("offline");
     else if (this.#page.ageSeconds > oldSeconds) await this.#refresh();
@@ -114,14 +116,14 @@ class LivePage {
   /** Shows the page of a URL. When its list cannot be read, the page stays as it was. */
   async #go(url: URL, { isNew }: { isNew: boolean }): Promise<void> {
     if (isNew) this.#keepPlace();
+    const turn = ++this.#turn;
     const language = pageLanguageOf(this.#queryOf(url));
     if (this.#data.words?.[language] === null) return location.assign(url); // its words come with it
-    const turn = ++this.#turn;
     this.#isSettled = false;
-    this.#retry = () => void this.#go(url, { isNew });
     const isShown = await this.#replaceList(url, { isNew, turn });
     if (turn !== this.#turn) return;
-    this.#isSettled = isShown || isNew; // else the list of another address is still shown
+    this.#retry = () => void (isShown ? this.#refresh() : this.#go(url, { isNew }));
+    this.#isSettled = this.#isShown(new URL(location.href));
     if (isShown && isNew) scrollTo(0, 0);
     else if (isShown) await this.#restorePlace();
   }
@@ -129,17 +131,19 @@ class LivePage {
   /** @returns whether the list of the URL is shown */
   async #replaceList(url: URL, { isNew, turn }: { isNew: boolean; turn: number }): Promise<boolean> {
     const query = this.#queryOf(url);
+    const isWanted = () => turn === this.#turn;
     const shell = await readShell(query, this.#data).catch(() => null);
-    if (turn !== this.#turn || shell === null) return false;
-    this.#use(shell);
-    const isShown = await this.#list.load();
-    if (isShown) this.#shown = shell;
-    if (turn !== this.#turn || this.#shown === undefined) return false;
+    if (!isWanted()) return false;
+    if (shell === null) this.#sayFailure(navigator.onLine ? "unavailable" : "offline");
+    else this.#setAttributes(shell);
+    const isShown = shell !== null && (await this.#list.load(isWanted));
+    if (!isWanted() || this.#shown === undefined) return false;
     if (isShown) {
+      this.#shown = shell;
       this.#shownByThemselves = 0;
-      this.#retry = () => void this.#refresh();
       if (isNew) history.pushState({ count: 0, id: "", top: 0, y: 0 } satisfies Place, "", pageUrl(query));
-    } else this.#use(this.#shown);
+      this.#sayState();
+    } else this.#setAttributes(this.#shown);
     this.#choice.end(); // a choice that was made while the list was loading would be lost with the picker of before
     this.#page.showShell(this.#shown); // where nothing new is shown, for the control that was used
     this.#watchEnd();
@@ -175,17 +179,12 @@ class LivePage {
   }
 
   #isShown(url: URL): boolean {
-    const { query } = this.#shell ?? {};
+    const { query } = this.#shown ?? {};
     return query !== undefined && pageUrl(this.#queryOf(url)) === pageUrl(query);
   }
 
   #queryOf(url: URL): PageQuery {
-    return readQuery(url, { region: this.#list.getAttribute("region") ?? "", kinds: this.#data.kinds });
-  }
-
-  #use(shell: Shell): void {
-    this.#shell = shell;
-    this.#setAttributes(shell);
+    return readQuery(url, { region: this.#region, kinds: this.#data.kinds });
   }
 
   #setAttributes(shell: Shell): void {
@@ -196,23 +195,26 @@ class LivePage {
   }
 
   #onList(): void {
-    if (this.#shell === undefined) return;
-    this.#page.showList(this.#shell);
+    if (this.#shown === undefined) return;
+    this.#page.showList(this.#shown);
     this.#watchEnd();
     this.#notice.clear("newer", "failure");
-    this.#sayState(this.#shell);
+    this.#sayState();
   }
 
   /** Says of the list what is unusual, for as long as it is shown. */
-  #sayState({ messages, formats }: Shell): void {
+  #sayState(): void {
+    if (this.#shown === undefined) return;
+    const { messages, formats } = this.#shown;
     const { state } = this.#list;
-    if (state === "stale" || state === "fallback")
+    if (!navigator.onLine) this.#sayFailure("offline");
+    else if (state === "stale" || state === "fallback")
       this.#notice.show("stale", fill(messages[state], { age: formats.ago(this.#page.ageSeconds) }));
     else this.#notice.clear("stale");
   }
 
   #sayNewer(): void {
-    const messages = this.#shell?.messages;
+    const messages = this.#shown?.messages;
     if (messages === undefined) return;
     this.#notice.show("newer", messages.newer, {
       label: messages.show,
@@ -240,9 +242,10 @@ class LivePage {
     this.#list.addEventListener("trendvault-failure", onFailure, { once: true });
     const isNewer = await this.#list.refresh();
     this.#list.removeEventListener("trendvault-failure", onFailure);
-    if (hasFailed || isNewer || this.#shell === undefined || !navigator.onLine) return; // offline since it was asked
+    if (hasFailed || isNewer || !navigator.onLine) return; // offline since it was asked
     this.#notice.clear("failure");
-    this.#sayState(this.#shell);
+    this.#retry = () => void this.#refresh();
+    this.#sayState();
   }
 
   #watchEnd(): void {
@@ -293,7 +296,7 @@ function useRegionsOf({ languages, words }: PageData): void {
   if (named || words) useRegions({ default: "", regions: named ?? regions, languages: words });
 }
 
-/** What a page's URL names. `region` is the one of the page that is shown, for a URL without one. */
+/** What a page's URL names. `region` is that of a URL without one. */
 function readQuery({ searchParams }: URL, shown: { region: string } & Pick<PageData, "kinds">): PageQuery {
   const value = (name: string) => searchParams.get(name) ?? undefined;
   const region = value("region")?.toUpperCase() ?? shown.region;
