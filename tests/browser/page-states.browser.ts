@@ -1,14 +1,21 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { paths } from "@trendvault/contract/paths";
 import { passOn, withLifetimes } from "@trendvault/kit/origin-proxy";
 import { hostileText, Random } from "@trendvault/kit/random";
 import type { Page } from "playwright-core";
 import { idsOf, type OpenPage, openPage } from "./test-support/open-page.ts";
 import { Stack, sharedStack } from "./test-support/stack.ts";
-import { assertAccessible } from "./test-support/visit.ts";
+import { assertAccessible, visit } from "./test-support/visit.ts";
 
 const notice = (page: Page) => page.locator("#notice");
 const minute = 60_000;
+const worker = readFileSync(join(import.meta.dirname, "../../web/page/dist/public", paths.serviceWorker));
 const expired = withLifetimes({ maxAge: 0, staleWhileRevalidate: 0, staleIfError: 43_200 });
 
 describe("the page, when something changes or fails,", () => {
@@ -131,6 +138,46 @@ describe("the page, when something changes or fails,", () => {
       },
       { errors: [/Failed to load resource/] },
     ));
+
+  test("keeps the last whole page for offline when the next one breaks off", async () => {
+    const page = "<!doctype html><title>Whole</title>";
+    let isWhole = true;
+    const server = createServer((request, response) => {
+      if (request.url === paths.serviceWorker) {
+        response.writeHead(200, { "content-type": "text/javascript" }).end(worker);
+      } else {
+        response.writeHead(200, { "content-type": "text/html", "content-length": page.length });
+        if (isWhole) response.end(page);
+        else response.write(page.slice(0, 20), () => response.destroy());
+      }
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const options = { serviceWorkers: "allow", errors: [/ERR_/] } as const;
+    await visit(`http://127.0.0.1:${port}`, options, async ({ page, context }) => {
+      await page.goto("/");
+      await page.evaluate(async (url) => {
+        const controlled = new Promise((resume) => {
+          navigator.serviceWorker.addEventListener("controllerchange", resume);
+        });
+        await navigator.serviceWorker.register(url);
+        await controlled;
+      }, paths.serviceWorker);
+      await page.goto("/");
+      await page.evaluate(async () => {
+        while ((await caches.match(location.href)) === undefined)
+          await new Promise((resume) => setTimeout(resume, 20));
+      });
+      isWhole = false;
+      await page.goto("/").catch(() => {});
+      await context.setOffline(true);
+      await page.goto("/");
+      assert.equal(await page.title(), "Whole");
+    });
+    server.close();
+    server.closeAllConnections();
+  });
 
   test("keeps a shared link without what others have added to it, and shows it offline", () =>
     openPage(

@@ -63,8 +63,9 @@ function keep(event: Fetched, response: Response): Response {
 async function store(request: Request, response: Response): Promise<void> {
   const cache = await caches.open(offlineCache);
   const address = keptAddress(request.url);
+  const body = await response.arrayBuffer(); // before the one that is kept is gone: it may break off
   await cache.delete(address); // so that it is the newest key
-  await cache.put(address, new Response(response.body, response)); // which has no address of its own
+  await cache.put(address, new Response(body, response)); // which has no address of its own
   const keys = await cache.keys();
   for (const key of keys.slice(0, Math.max(0, keys.length - mostKept))) await cache.delete(key);
 }
