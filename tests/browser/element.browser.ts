@@ -463,7 +463,7 @@ describe("in a browser, the element as time passes", () => {
       await page.locator("trendvault-list svg.placeholder").first().waitFor();
     }));
 
-  test("reports impressions once, and of a list that came by itself only clicks", () =>
+  test("reports impressions once, and of a list that came by itself only clicks, wherever the page moves it", () =>
     open(element("views"), async (page, edge) => {
       await page
         .locator("trendvault-list")
@@ -474,6 +474,7 @@ describe("in a browser, the element as time passes", () => {
         .evaluate((item) => new Promise((resume) => new IntersectionObserver(resume).observe(item)));
       publish(edge);
       await passTime(page, edge, 76_000);
+      await page.locator("trendvault-list").evaluate((list) => document.body.append(list));
       await page.getByText("Title 2 of list 2").dispatchEvent("click");
       await setVisibility(page, "hidden");
       while (edge.told.length < 2) await new Promise((resume) => setTimeout(resume, 20));

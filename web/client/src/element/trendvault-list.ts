@@ -122,7 +122,8 @@ export class TrendvaultList extends Base {
     this.#loading?.end();
     this.#reader?.end();
     if (this.#reader !== null) this.#reader = new ListReader(this.#reader.asked, this.connection); // of the same list
-    this.#impressions.end();
+    // A page that moves it puts it in again at once.
+    queueMicrotask(() => this.isConnected || this.#impressions.end());
   }
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
