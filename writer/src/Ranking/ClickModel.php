@@ -312,8 +312,7 @@ final class ClickModel
                     $some->rankGroup,
                     $impressions,
                     $kept * $some->clicks,
-                    // A source may have given the video a later date since: it was no older than that makes it.
-                    min($some->ageHours, max(0.0, ($some->countedAt - $ageStartsAt) / 3600)),
+                    $some->ageHoursFrom($ageStartsAt),
                     $recent * max($some->recentImpressions, $some->recentClicks),
                     $recent * $some->recentClicks,
                     $some->ageGroup,
@@ -877,6 +876,20 @@ final readonly class ClickCounts
     public static function ageGroup(float $hours): int
     {
         return $hours <= 0.5 ? 0 : min(self::AGE_GROUPS - 1, (int) ceil(log($hours / 0.5, 2)));
+    }
+
+    /**
+     * Another date may be known since they were counted. The last of them was as old as that makes it, and their mean is
+     * before the last by no more than it was before the end of the age group.
+     *
+     * @param int $ageStartsAt of the video, UTC seconds
+     */
+    public function ageHoursFrom(int $ageStartsAt): float
+    {
+        $last = max(0.0, ($this->countedAt - $ageStartsAt) / 3600);
+        $groupEnds = $this->ageGroup === self::AGE_GROUPS - 1 ? INF : 0.5 * 2 ** $this->ageGroup;
+
+        return max($last - $groupEnds + $this->ageHours, min($last, $this->ageHours));
     }
 
     /** The share that is left of a sum after so many seconds; all of it when they are negative. */

@@ -389,6 +389,30 @@ final class ClickModelTest extends TestCase
     }
 
     #[Test]
+    public function an_earlier_date_does_not_sink_a_video_below_how_often_it_was_opened(): void
+    {
+        $draws = new Draws(TestDraws::seed());
+        for ($round = 0; $round < TestDraws::count(usual: 10, long: 300); $round++) {
+            $region = self::regionLike($draws, 300, 0.67);
+            $hours = 300 * 10 ** $draws->share();
+            $clicksOf = static fn(float $seen, int $hour): int => $draws->count(
+                $seen * 0.3 * (7 / ($hour + $hours + 7)),
+            );
+            $new = self::shownFor(24 + $draws->below(200), 10_000, $clicksOf);
+            $publishedAt = (int) $new->publishedAt - (int) (3600 * $hours);
+            $velocity = Velocity::none($publishedAt);
+            $dated = new Contender('dated', 'shown', null, $publishedAt, $velocity, $new->counts);
+            [$impressions, $clicks] = ClickCounts::sums($new->counts, self::NOW);
+
+            self::assertGreaterThan(
+                0.5 * ($clicks / $impressions),
+                self::model([...$region, $dated])->rate(300)->mean,
+                TestDraws::hint() . ", round $round",
+            );
+        }
+    }
+
+    #[Test]
     public function a_steady_audience_is_what_it_is_after_a_quarter_of_an_hour_and_after_a_month(): void
     {
         $draws = new Draws(TestDraws::seed());
