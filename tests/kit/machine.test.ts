@@ -31,13 +31,13 @@ test("what a killed run has started ends, and its folder goes", async () => {
 test("what a run left whose warden was killed, too, goes with the next start, what another has that goes on does not", async () => {
   const parent = newFolder("parent");
   const dead = Bun.spawnSync(["true"]).pid;
-  const folders = [dead, process.pid].map((pid) => join(parent, `trendvault-tests-${pid}`));
+  const folders = [dead, process.pid, "of-another"].map((whose) => join(parent, `trendvault-tests-${whose}`));
   for (const folder of folders) mkdirSync(join(folder, "a test/full"), { recursive: true });
   Bun.spawnSync(["mount", "-t", "tmpfs", "tmpfs", join(folders[0] ?? "", "a test/full")]); // where this user may
   const env = { ...process.env, TMPDIR: parent };
   const child = launch([process.execPath, "-e", program], { env, stdio: ["ignore", "pipe", "inherit"] });
   await new Promise((resolve) => child.stdout?.once("data", resolve));
-  expect(folders.map((folder) => existsSync(folder))).toEqual([false, true]);
+  expect(folders.map((folder) => existsSync(folder))).toEqual([false, true, true]);
   await killLaunched(child);
 });
 

@@ -96,13 +96,13 @@ function warden(): Warden {
   return started;
 }
 
-const prefix = "trendvault-tests-";
-
 /** Makes a folder of this process in `parent`, and removes those of processes whose warden was killed, too, with small disks in them. */
 function makeTestFolder(parent: string): string {
-  for (const name of readdirSync(parent).filter((entry) => entry.startsWith(prefix)))
-    if (!isThere(Number(name.slice(prefix.length)))) removeWithMounts(join(parent, name));
-  const folder = join(parent, `${prefix}${process.pid}`);
+  for (const name of readdirSync(parent)) {
+    const [, pid] = /^trendvault-tests-(\d+)$/.exec(name) ?? [];
+    if (pid !== undefined && !isThere(Number(pid))) removeWithMounts(join(parent, name));
+  }
+  const folder = join(parent, `trendvault-tests-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   return folder;
 }

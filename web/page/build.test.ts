@@ -62,7 +62,7 @@ test("what the edge sends with an asset lets other sites load it, and for good",
 });
 
 test("the edge's own error pages are those of the site and its languages, for which they are built", async () => {
-  const own = mkdtempSync(join(tmpdir(), "trendvault-tests-page-"));
+  const own = mkdtempSync(join(tmpdir(), "trendvault-page-"));
   try {
     const site = { name: "Kanal <Eins>", colours: { light: { accent: "#00629b" } } };
     const REGIONS_FILE = join(own, "regions.json");
