@@ -128,6 +128,30 @@ final class SpoolClaimTest extends SpoolTestCase
     }
 
     #[Test]
+    public function a_file_that_its_producer_begins_anew_while_it_is_read_is_read_again(): void
+    {
+        $this->put('a.ndjson', self::lines('a', 20_000));
+        $file = $this->files(time())[0];
+        $file->claim();
+        $read = 0;
+        foreach ($file->lines() as $_) {
+            if ($read++ === 0) {
+                $path = "{$this->taken('reading')}/{$this->in('reading')[0]}";
+                file_put_contents($path, self::lines('b', 1));
+            }
+        }
+        self::assertLessThan(20_000, $read);
+        try {
+            $file->settle(true);
+            self::fail('it was moved');
+        } catch (SourceFailure $failure) {
+            self::assertStringContainsString('still being written', $failure->getMessage());
+        }
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+        self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
+    }
+
+    #[Test]
     public function a_file_stays_where_the_database_is_replaced_before_its_lines_are_committed(): void
     {
         $this->put('a.ndjson', self::lines('a', 10));
