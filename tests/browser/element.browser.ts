@@ -410,6 +410,39 @@ describe("in a browser, the element as time passes", () => {
       );
     }));
 
+  test("adds nothing to a newer list that was asked for before it was shown", () =>
+    open(element(), async (page, edge) => {
+      const list = page.locator("trendvault-list");
+      type Refreshing = Record<"loadNext" | "refresh", () => Promise<boolean>> & { showNewer(): void };
+      publish(edge);
+      const newer = edge.list;
+      assert.ok(await list.evaluate((list) => (list as unknown as Refreshing).refresh()));
+      const answers = Promise.withResolvers<void>();
+      edge.list = async (query) => {
+        await answers.promise;
+        return query.has("cursor") ? { body: listOf({ offset: 3, made: made(0), total: 9 }) } : newer(query);
+      };
+      const late = list.evaluate((list) => {
+        const { loadNext, refresh } = list as unknown as Refreshing;
+        return Promise.all([loadNext.call(list), refresh.call(list)]);
+      });
+      while (edge.asked.length < 4) await new Promise((resume) => setTimeout(resume, 1));
+      await list.evaluate((list) => (list as unknown as Refreshing).showNewer());
+      await page.getByText("Title 1 of list 2").waitFor();
+      answers.resolve();
+      assert.deepEqual(await late, [false, false]);
+      assert.equal(await page.locator("trendvault-list li").count(), 3);
+    }));
+
+  test("says of its list when that was made, also when an older one is answered", () =>
+    open(element(), async (page, edge) => {
+      const foot = () => page.locator("trendvault-list .foot").textContent();
+      const before = await foot();
+      edge.list = () => ({ body: listOf({ made: made(-3), total: 9 }) });
+      await passTime(page, edge, 76_000);
+      assert.deepEqual([edge.asked.length, await foot()], [2, before]);
+    }));
+
   test("is in the language of its list, when the words of one that it was to show before come late", () =>
     open(element(), async (page, edge) => {
       const words = Promise.withResolvers<void>();
@@ -438,6 +471,21 @@ describe("in a browser, the element as time passes", () => {
         document.body.append(list);
       });
       await page.getByText("Title 1 of list 2").waitFor();
+    }));
+
+  test("goes on with its list when it is moved, and asks for that no second time", () =>
+    open(element(), async (page, edge) => {
+      edge.list = () => ({ body: listOf({ offset: 3, made: made(0), total: 9 }) });
+      type Paging = HTMLElement & { loadNext(): Promise<boolean> };
+      const isShown = await page.locator("trendvault-list").evaluate((list) => {
+        document.body.prepend(list);
+        return (list as Paging).loadNext();
+      });
+      assert.ok(isShown);
+      assert.deepEqual(
+        edge.asked.map((query) => query.includes("cursor=")),
+        [false, true],
+      );
     }));
 
   test("says why a video is where it is when a visitor asks", () =>
