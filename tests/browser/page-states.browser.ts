@@ -331,6 +331,23 @@ describe("the page, when something changes or fails,", () => {
       },
       { errors: [/503/] },
     ));
+
+  test("shows the list that Back leads to once that can be read again", () =>
+    openPage(
+      "/?region=BE&lang=en",
+      async ({ page }) => {
+        await page.locator("nav.windows a").first().dispatchEvent("click");
+        await page.waitForURL("**/?region=BE&window=now&lang=en");
+        await page.route("**/api/trending?*", (route) => route.fulfill({ status: 500, body: "" }));
+        await page.goBack();
+        await notice(page).getByText("This could not be loaded.").waitFor();
+        await page.unroute("**/api/trending?*");
+        await page.evaluate(() => dispatchEvent(new Event("online")));
+        await page.locator("nav.windows [aria-current]", { hasText: "Next 24 hours" }).waitFor();
+        await notice(page).locator("p").waitFor({ state: "detached" });
+      },
+      { errors: [/500/] },
+    ));
 });
 
 describe("the page, on a screen of density", () => {

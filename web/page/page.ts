@@ -33,6 +33,7 @@ class LivePage {
   /** Of the list that is shown. */
   #shown: Shell | undefined;
   #turn = 0;
+  #isLoading = false;
   #shownByThemselves = 0;
   #isMoreAsked = false;
   /** Whether the list is that of the address. */
@@ -120,8 +121,10 @@ class LivePage {
     const language = pageLanguageOf(this.#queryOf(url));
     if (this.#data.words?.[language] === null) return location.assign(url); // its words come with it
     this.#isSettled = false;
+    this.#isLoading = true;
     const isShown = await this.#replaceList(url, { isNew, turn });
     if (turn !== this.#turn) return;
+    this.#isLoading = false;
     this.#retry = () => void (isShown ? this.#refresh() : this.#go(url, { isNew }));
     this.#isSettled = this.#isShown(new URL(location.href));
     if (isShown && isNew) scrollTo(0, 0);
@@ -235,6 +238,9 @@ class LivePage {
 
   /** Asks whether there is a newer list, and says so when this one is old all the same. */
   async #refresh(): Promise<void> {
+    const url = new URL(location.href);
+    // After Back, when its list could not be read.
+    if (!this.#isLoading && !this.#isShown(url)) return this.#go(url, { isNew: false });
     let hasFailed = false;
     const onFailure = () => {
       hasFailed = true;
