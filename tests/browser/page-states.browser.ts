@@ -170,7 +170,7 @@ describe("the page, when something changes or fails,", () => {
           await new Promise((resume) => setTimeout(resume, 20));
       });
       isWhole = false;
-      await page.goto("/").catch(() => {});
+      await page.goto("/", { waitUntil: "commit" }).catch(() => {}); // it may never be loaded
       await context.setOffline(true);
       await page.goto("/");
       assert.equal(await page.title(), "Whole");
