@@ -8,7 +8,7 @@ import { type Options, run } from "./run.ts";
 type Result = Awaited<ReturnType<typeof run>>;
 
 const root = resolve(import.meta.dir, "../..");
-const shortestHours = 1 / 3; // for a warm-up, some of each event, and minutes at both ends to compare
+const shortestHours = 0.33; // for a warm-up, some of each event, and minutes at both ends to compare
 const hourSeconds = 3600;
 const text = { type: "string" } as const;
 
