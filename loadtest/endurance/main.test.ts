@@ -24,6 +24,7 @@ test("each option is read", () => {
     movesClocks: false,
   });
   expect(parse("--kills", "1000").kills).toBe(1000);
+  expect(parse("--hours", "0.33").seconds).toBe(1188);
 });
 
 test.each([

@@ -8,7 +8,7 @@ import { type Options, run } from "./run.ts";
 type Result = Awaited<ReturnType<typeof run>>;
 
 const root = resolve(import.meta.dir, "../..");
-const shortestHours = 0.33; // for a warm-up, some of each event, and minutes at both ends to compare
+const usualHours = 1 / 3; // for a warm-up, some of each event, and minutes at both ends to compare
 const hourSeconds = 3600;
 const text = { type: "string" } as const;
 
@@ -56,12 +56,10 @@ export function parseOptions(argv: string[], newSeed: () => number): Options {
     if (value === undefined) return null;
     const number = Number(value);
     if (value.trim() !== "" && number >= least) return number;
-    throw new Error(
-      `--${name} is ${value}: expected a number of at least ${least.toFixed(2).replace(/\.00$/, "")}`,
-    );
+    throw new Error(`--${name} is ${value}: expected a number of at least ${least}`);
   };
   return {
-    seconds: Math.round((read("hours", shortestHours) ?? shortestHours) * hourSeconds),
+    seconds: Math.round((read("hours", 0.33) ?? usualHours) * hourSeconds),
     seed: read("seed", 1) ?? newSeed(),
     writerSeconds: read("writer-seconds", 5) ?? 60,
     requestsPerSecond: read("requests", 1) ?? 40,
