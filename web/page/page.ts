@@ -532,8 +532,8 @@ async function keepOffline(): Promise<void> {
   const cache = await caches.open(offlineCache);
   const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
   const assets = loaded.filter((url) => url.startsWith(`${location.origin}/assets/`));
+  // The page last: what is kept can be shown.
   for (const url of [...new Set(assets), keptAddress(location.href)]) {
-    // the page last: what is kept can be shown
     if ((await cache.match(url)) === undefined) await cache.add(url);
   }
 }

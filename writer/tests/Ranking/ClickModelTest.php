@@ -375,14 +375,11 @@ final class ClickModelTest extends TestCase
                 $seen * 0.3 * (7 / ($hour + 7)),
             );
             $old = self::shownFor(24 + $draws->below(200), 1000, $clicksOf);
-            $publishedAt = (int) round($old->publishedAt + $draws->share() * (self::NOW - $old->publishedAt));
-            $velocity = Velocity::none($publishedAt);
-            $dated = new Contender('dated', 'shown', null, $publishedAt, $velocity, $old->counts);
-            [$impressions, $clicks] = ClickCounts::sums($old->counts, self::NOW);
+            $laterHours = ($draws->share() * (self::NOW - (int) $old->publishedAt)) / 3600;
 
             self::assertLessThan(
-                1.1 * ($clicks / $impressions),
-                self::model([...$region, $dated])->rate(300)->mean,
+                1.1,
+                self::rateIfDated($old, $laterHours, $region),
                 TestDraws::hint() . ", round $round",
             );
         }
@@ -399,14 +396,10 @@ final class ClickModelTest extends TestCase
                 $seen * 0.3 * (7 / ($hour + $hours + 7)),
             );
             $new = self::shownFor(24 + $draws->below(200), 10_000, $clicksOf);
-            $publishedAt = (int) $new->publishedAt - (int) (3600 * $hours);
-            $velocity = Velocity::none($publishedAt);
-            $dated = new Contender('dated', 'shown', null, $publishedAt, $velocity, $new->counts);
-            [$impressions, $clicks] = ClickCounts::sums($new->counts, self::NOW);
 
             self::assertGreaterThan(
-                0.5 * ($clicks / $impressions),
-                self::model([...$region, $dated])->rate(300)->mean,
+                0.5,
+                self::rateIfDated($new, -$hours, $region),
                 TestDraws::hint() . ", round $round",
             );
         }
@@ -427,6 +420,27 @@ final class ClickModelTest extends TestCase
             self::assertEqualsWithDelta($perHour, $traffic->perHour(25), 0.01 * $perHour, TestDraws::hint());
             self::assertSame(0.0, $traffic->perHour(1));
         }
+    }
+
+    /**
+     * The rate of a video of that region whose date a source moves by so many hours, in parts of how often it was opened.
+     *
+     * @param list<Contender> $region
+     */
+    private static function rateIfDated(Contender $one, float $laterHours, array $region): float
+    {
+        $publishedAt = (int) round((int) $one->publishedAt + 3600 * $laterHours);
+        $dated = new Contender(
+            'dated',
+            'shown',
+            null,
+            $publishedAt,
+            Velocity::none($publishedAt),
+            $one->counts,
+        );
+        [$impressions, $clicks] = ClickCounts::sums($one->counts, self::NOW);
+
+        return self::model([...$region, $dated])->rate(count($region))->mean / ($clicks / $impressions);
     }
 
     private static function unknown(float $ageHours): Contender

@@ -117,12 +117,7 @@ final class SpoolClaimTest extends SpoolTestCase
             self::lines('b', 1),
             FILE_APPEND,
         );
-        try {
-            $file->settle(true);
-            self::fail('it was moved');
-        } catch (SourceFailure $failure) {
-            self::assertStringContainsString('still being written', $failure->getMessage());
-        }
+        self::assertIsStillWritten($file);
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
         self::assertSame(2, $this->installation->value('SELECT count(*) FROM observations'));
     }
@@ -141,12 +136,7 @@ final class SpoolClaimTest extends SpoolTestCase
             }
         }
         self::assertLessThan(20_000, $read);
-        try {
-            $file->settle(true);
-            self::fail('it was moved');
-        } catch (SourceFailure $failure) {
-            self::assertStringContainsString('still being written', $failure->getMessage());
-        }
+        self::assertIsStillWritten($file);
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
         self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
     }
@@ -200,6 +190,16 @@ final class SpoolClaimTest extends SpoolTestCase
         $names = array_map(static fn(SpoolFile $file): string => $file->name(), $this->files($now));
 
         self::assertSame(implode(' ', range(10_050, 51)), implode(' ', $names));
+    }
+
+    private static function assertIsStillWritten(SpoolFile $file): void
+    {
+        try {
+            $file->settle(true);
+            self::fail('it was moved');
+        } catch (SourceFailure $failure) {
+            self::assertStringContainsString('still being written', $failure->getMessage());
+        }
     }
 
     /** @return list<SpoolFile> */
