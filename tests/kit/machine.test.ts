@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { exitOf, isRunning, killLaunched, launch, newFolder, until } from "./machine.ts";
+import { exitOf, freePort, isRunning, killLaunched, launch, newFolder, until } from "./machine.ts";
 
 setDefaultTimeout(1_200_000); // a busy machine
 
@@ -45,4 +45,23 @@ test("a launched program's exit code is that of a shell", async () => {
   expect(await exitOf(launch(["sh", "-c", "exit 7"]))).toBe(7);
   expect(await exitOf(launch(["sh", "-c", "kill -TERM $$"]))).toBe(128 + 15);
   expect(newFolder("a")).not.toBe(newFolder("a"));
+});
+
+test("of a thousand ports that two processes draw at once, none is drawn twice", async () => {
+  const draw = `
+import { freePort } from "${join(import.meta.dir, "machine.ts")}";
+for (let count = 0; count < 500; count++) console.log(await freePort());
+await new Promise(() => {});
+`;
+  const child = launch([process.execPath, "-e", draw], { stdio: ["ignore", "pipe", "inherit"] });
+  let printed = "";
+  child.stdout?.on("data", (text) => {
+    printed += text;
+  });
+  const ports = new Set<string>();
+  for (let count = 0; count < 500; count++) ports.add(String(await freePort()));
+  const portsOfOther = () => printed.split("\n").slice(0, -1);
+  await until(() => portsOfOther().length === 500);
+  expect(new Set([...ports, ...portsOfOther()]).size).toBe(1000);
+  await killLaunched(child);
 });

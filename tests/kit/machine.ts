@@ -1,4 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
+import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import {
   closeSync,
@@ -29,18 +30,25 @@ export const writerProgram = join(root, "writer/bin/writer");
 // Below the ports that the system gives to connections (32768 and above in Linux, 49152 elsewhere): what is free now is
 // taken by nobody who did not ask for it, also while a program that is killed and started again is away.
 const [firstPort, ports] = [10_240, 22_000];
+const claims: Socket[] = [];
 
-/** A port that nothing listens on at the moment. */
+/**
+ * A port that nothing listens on at the moment, and that nobody else gets from here before this process has ended: it keeps
+ * the UDP socket of that number, which no program under test wants.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = firstPort + Math.floor(Math.random() * ports);
-    const server = createServer();
+    const [claim, server] = [createSocket("udp4").unref(), createServer()];
     try {
+      claim.bind(port, "127.0.0.1");
+      await once(claim, "listening");
       server.listen(port, "127.0.0.1");
       await once(server, "listening");
     } catch {
-      continue; // another program listens there
+      continue; // it was given before, or another program listens there
     }
+    claims.push(claim);
     server.close();
     await once(server, "close");
     return port;
