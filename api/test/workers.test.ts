@@ -130,9 +130,10 @@ test("an admin port that is taken ends it, and the public port is free then", as
   Bun.serve({ port: Number(port), reusePort: false, fetch: () => new Response(null) }).stop(true);
 });
 
-test("a worker runs with the engine's options", async () => {
-  const [pid] = (await start()).workerPids();
+test("a worker runs with the engine's options, and compiles where its supervisor does not", async () => {
+  const [pid] = (await start({ BUN_JSC_useJIT: "0" })).workerPids();
   const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  expect(environment).not.toContain("BUN_JSC_useJIT=0");
   const options = Object.entries(engineOptions(Bun.version).worker).map(
     ([name, value]) => `${name}=${value}`,
   );

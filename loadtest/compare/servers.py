@@ -46,7 +46,8 @@ class Server:
             inherited.pop("EDGE_KEYS", None)
         settings = {"PORT": str(port), "DB_PATH": str(options.database)}
         if self.name in ORIGINS:
-            settings |= {"WORKERS": str(options.workers), "ADMIN_PORT": "0"}
+            supervisor = {"BUN_JSC_useJIT": "0"}  # as its unit has it
+            settings |= {"WORKERS": str(options.workers), "ADMIN_PORT": "0", **supervisor}
         else:
             answer = str(options.folder / "answers" / options.answer)
             settings |= {"ANSWER": answer, "WINDOWS": ",".join(WINDOWS), "REGIONS": ",".join(REGIONS)}
