@@ -76,20 +76,22 @@ nothing_is_downloaded() {
   [[ ! -s $CALLS ]]
 }
 
-# A folder name of up to eight characters, some of which shells and patterns read in their own way.
+# Sets `name` to one of up to eight characters, some of which shells and patterns read in their own way. No subshell: it
+# would draw from no seed.
 draw_name() {
-  local characters=$'ab7 ,-_%&()[]{}#!*?$\'"`+=~@;^' name=x
+  local characters=$'ab7 ,-_%&()[]{}#!*?$\'"`+=~@;^'
+  name=x
   while ((${#name} < 2 + RANDOM % 7)); do name+=${characters:RANDOM % ${#characters}:1}; done
-  printf '%s\n' "$name"
 }
 
 test_a_moved_checkout_goes_on_working_and_downloads_nothing_whatever_its_new_name() {
-  local seed=${TEST_SEED:-$SRANDOM} round
-  RANDOM=$seed
-  echo "seed $seed"
+  local seed=${TEST_SEED:-$SRANDOM} round name
   set_up moved
+  RANDOM=$seed
   for round in 1 2 3; do
-    CLONE_BEFORE=$CLONE CLONE="$SCRATCH/moved/$round$(draw_name)"
+    draw_name
+    CLONE_BEFORE=$CLONE CLONE="$SCRATCH/moved/$round$name"
+    echo "seed $seed: $CLONE"
     mv -- "$CLONE_BEFORE" "$CLONE"
     each_tool_answers "$CLONE"
     nothing_is_downloaded
