@@ -82,9 +82,10 @@ test("visitors do not wait for each other's acknowledgement, and are counted onc
     async fetch(request) {
       if (typeof readViewMessage(await request.text()) === "string")
         return new Response(null, { status: 400 });
-      if (++messages === 10) acknowledge.resolve();
+      const number = ++messages;
+      if (number === 10) acknowledge.resolve();
       await acknowledge.promise;
-      return new Response(null, { status: messages % 5 === 0 ? 503 : 204 });
+      return new Response(null, { status: number % 5 === 0 ? 503 : 204 });
     },
   });
   const options = { edge: edge.url.href.slice(0, -1), regions: ["DE"], perSecond: 500 };
