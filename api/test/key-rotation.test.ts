@@ -147,14 +147,17 @@ test("keys that SIGHUP read while the first worker started are not replaced by t
   const path = join(folder, "locked.db");
   builder.database.run("VACUUM INTO ?", [path]);
   const locking = new Database(path);
-  locking.run("BEGIN EXCLUSIVE"); // a worker waits for it when it has read its keys
-  const running = OriginProcess.launch(path, { EDGE_KEYS: `file:${write("edge-keys", e1)}` });
+  locking.run("BEGIN EXCLUSIVE"); // a worker waits for it when it has read its keys, for two seconds: it is stopped before
+  const running = await OriginProcess.launch(path, { EDGE_KEYS: `file:${write("edge-keys", e1)}` });
   origin = running;
   await until(() => running.workerPids().some((pid) => hasOpen(pid, path)));
+  const worker = Number(running.workerPids()[0]);
+  process.kill(worker, "SIGSTOP");
   write("edge-keys", e2);
   running.kill("SIGHUP");
   await until(() => running.lines.some(({ event }) => event === "keys_read"));
   locking.close();
+  process.kill(worker, "SIGCONT");
   await running.listening();
   await until(() => running.lines.some(({ event }) => event === "worker_replaced"));
   expect((await ask(running.url, e2)).status).toBe(200);
@@ -189,7 +192,7 @@ test("a key file that is bad at SIGHUP leaves the keys of before, also for a wor
   await until(async () => (await running.readiness()).status === "degraded");
   expect((await running.readiness()).reasons.join()).toContain("EDGE_KEYS: ");
 
-  const [crashing = 0] = running.workerPids();
+  const crashing = Number(running.workerPids()[0]);
   rmSync(path);
   process.kill(crashing, "SIGKILL");
   await until(() => running.workerPids().some((pid) => pid !== crashing));

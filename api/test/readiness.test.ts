@@ -105,7 +105,7 @@ test.each(notFiles)(
 
 test("a worker that hangs is said and replaced", async () => {
   const { lines, url } = await start({ WORKERS: "2" });
-  const [hung = 0] = origin?.workerPids() ?? [];
+  const hung = Number(origin?.workerPids()[0]);
   process.kill(hung, "SIGSTOP");
   await until(
     async () => (await origin?.readiness())?.reasons.join().includes(`${hung} does not report`) ?? false,
@@ -119,7 +119,7 @@ test("a worker that hangs is said and replaced", async () => {
 
 test("a worker without file handles is degraded, goes on answering, and recovers", async () => {
   const { url, lines: log } = await start();
-  const [pid = 0] = origin?.workerPids() ?? [];
+  const pid = Number(origin?.workerPids()[0]);
   run("prlimit", "--pid", String(pid), "--nofile=64:64");
   const idle = await Promise.all(
     Array.from({ length: 100 }, () =>
@@ -151,10 +151,10 @@ test("a dropped table is said, though what is in memory is served", async () => 
 test("an inspector that ends or hangs is replaced", async () => {
   await start();
   await until(() => origin?.inspectorPids().length === 1);
-  const [first = 0] = origin?.inspectorPids() ?? [];
+  const first = Number(origin?.inspectorPids()[0]);
   process.kill(first, "SIGKILL");
   await until(() => origin?.inspectorPids().length === 1 && !origin.inspectorPids().includes(first));
-  const [second = 0] = origin?.inspectorPids() ?? [];
+  const second = Number(origin?.inspectorPids()[0]);
   process.kill(second, "SIGSTOP");
   await until(
     async () => (await origin?.readiness())?.reasons.join().includes("check of the database") ?? false,

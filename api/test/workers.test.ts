@@ -6,7 +6,17 @@ import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync
 import { join } from "node:path";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { checkWholeList, startLoad } from "@trendvault/kit/load";
-import { exitOf, freePort, killLaunched, launch, newFolder, root, until } from "@trendvault/kit/machine";
+import {
+  exitOf,
+  freePort,
+  isRunning,
+  killLaunched,
+  launch,
+  newFolder,
+  readIfThere,
+  root,
+  until,
+} from "@trendvault/kit/machine";
 import { OriginProcess, testEnvironment } from "@trendvault/kit/origin-process";
 import { engineOptions } from "../src/process/worker-pool.ts";
 
@@ -35,7 +45,7 @@ function load(url: string, { reconnect = true } = {}) {
 
 test("a killed worker costs only its open requests, and is started again", async () => {
   const { url, lines, workerPids } = bind(await start({ WORKERS: "2" }));
-  const [victim = 0] = workerPids();
+  const victim = Number(workerPids()[0]);
   const requests = load(url);
   await until(() => requests.result.answers > 500);
   process.kill(victim, "SIGKILL");
@@ -64,11 +74,15 @@ test("a second SIGHUP during a replacement replaces the new workers once more", 
   const locked = lockableCopy(builder);
   const { lines, workerPids, kill } = bind(await start({ DB_PATH: locked.path }));
   const replaced = () => lines.filter(({ event }) => event === "worker_replaced");
-  locked.lock(); // the new worker waits for it before it listens
+  const [old] = workerPids();
+  locked.lock(); // the new worker waits for it before it listens, for two seconds: it is stopped before they are over
   kill("SIGHUP");
   await until(() => workerPids().length === 2);
+  const successor = Number(workerPids().find((pid) => pid !== old));
+  process.kill(successor, "SIGSTOP");
   kill("SIGHUP");
   locked.unlock();
+  process.kill(successor, "SIGCONT");
   await until(() => replaced().length === 2);
   expect(replaced()[1]?.old_worker_pid).toBe(replaced()[0]?.worker_pid);
 });
@@ -76,12 +90,12 @@ test("a second SIGHUP during a replacement replaces the new workers once more", 
 test("a worker that crashes while it is being replaced leaves no worker too many", async () => {
   const locked = lockableCopy(builder);
   const { lines, workerPids, kill } = bind(await start({ DB_PATH: locked.path }));
-  const [old = 0] = workerPids();
+  const old = Number(workerPids()[0]);
   const others = () => workerPids().filter((pid) => pid !== old);
   locked.lock(); // the new worker waits for it before it listens, for two seconds: it is stopped before they are over
   kill("SIGHUP");
   await until(() => others().length === 1);
-  const [successor = 0] = others();
+  const successor = Number(others()[0]);
   process.kill(successor, "SIGSTOP");
   locked.unlock();
   process.kill(old, "SIGKILL");
@@ -114,7 +128,7 @@ test("a second origin on the same port is refused with one sentence", async () =
 test("a database that is locked for a moment at the start is waited for", async () => {
   const locked = lockableCopy(builder);
   locked.lock();
-  origin = OriginProcess.launch(locked.path);
+  origin = await OriginProcess.launch(locked.path);
   await until(() => origin?.workerPids().some((pid) => hasOpen(pid, locked.path)) ?? false);
   locked.unlock();
   await origin.listening();
@@ -152,7 +166,7 @@ test("workers exit when their supervisor is killed", async () => {
   const running = await start({ WORKERS: "2" });
   const pids = running.workerPids();
   running.kill("SIGKILL");
-  await until(() => pids.every((pid) => !isAlive(pid)));
+  await until(() => !pids.some(isRunning));
 });
 
 test("metrics are summed over the workers and survive a restart", async () => {
@@ -216,15 +230,6 @@ function hasOpen(pid: number, path: string): boolean {
 async function countAnswers(admin: string): Promise<number> {
   const text = await (await fetch(`${admin}metrics`)).text();
   return Number(/^trendvault_requests_total\{route="trending",status="200"\} (\d+)$/m.exec(text)?.[1]);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 // Methods that may be taken out of the object.
@@ -314,21 +319,18 @@ test.each([
     });
     try {
       const workers = () =>
-        readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")
+        readIfThere(`/proc/${child.pid}/task/${child.pid}/children`)
           .split(" ")
-          .filter(
-            (pid) =>
-              pid !== "" && readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes("worker"),
-          );
+          .filter((pid) => readIfThere(`/proc/${pid}/cmdline`).split("\0").includes("worker"));
       const isReady = () =>
         fetch(`http://127.0.0.1:${adminPort}/readyz`).then(
           ({ ok }) => ok,
           () => false,
         );
       await until(isReady);
-      const [victim = ""] = workers();
+      const [victim] = workers();
       process.kill(Number(victim), "SIGKILL");
-      await until(() => workers().length > 0 && !workers().includes(victim));
+      await until(() => workers().length > 0 && !workers().includes(String(victim)));
       await until(isReady);
       child.kill("SIGTERM");
       expect(await exitOf(child)).toBe(0);

@@ -18,7 +18,10 @@ function keyOf(byte: (index: number) => number): string {
   return Buffer.from(Array.from({ length: 32 }, (_, index) => byte(index))).toString("base64url");
 }
 
-/** The real program with its supervisor and workers, on free ports of the loopback. */
+/**
+ * The real program with its supervisor and workers, on ports of the loopback. That of the workers stays its own: while the
+ * only worker is away, nothing holds it, and what the system gives to whoever asks for any port may be the same.
+ */
 export class OriginProcess {
   readonly lines: Line[] = [];
   stderr = "";
@@ -28,14 +31,14 @@ export class OriginProcess {
   readonly ended: Promise<number>;
   readonly #listening = Promise.withResolvers<void>();
 
-  private constructor(databasePath: string, env: Record<string, string | undefined>) {
+  private constructor(databasePath: string, env: Record<string, string | undefined>, port: number) {
     // Without the keys of the developer who runs the tests.
     this.#child = launch(["bun", "--no-env-file", join(root, "api/src/main.ts")], {
       env: {
         PATH: process.env.PATH ?? "",
         ...testEnvironment,
         DB_PATH: databasePath,
-        PORT: "0",
+        PORT: String(port),
         ADMIN_PORT: "0",
         ...env,
       },
@@ -55,14 +58,17 @@ export class OriginProcess {
     databasePath: string,
     env: Record<string, string | undefined> = {},
   ): Promise<OriginProcess> {
-    const origin = OriginProcess.launch(databasePath, env);
+    const origin = await OriginProcess.launch(databasePath, env);
     await origin.listening();
     return origin;
   }
 
   /** Starts it. */
-  static launch(databasePath: string, env: Record<string, string | undefined> = {}): OriginProcess {
-    return new OriginProcess(databasePath, env);
+  static async launch(
+    databasePath: string,
+    env: Record<string, string | undefined> = {},
+  ): Promise<OriginProcess> {
+    return new OriginProcess(databasePath, env, await freePort());
   }
 
   /** Waits until it listens. @throws Error with its output when it does not */
@@ -75,7 +81,7 @@ export class OriginProcess {
 
   /** Starts what is expected to exit at once: its exit code and what it wrote on standard error. */
   static async refuse(databasePath: string, env: Record<string, string | undefined> = {}) {
-    const origin = new OriginProcess(databasePath, env);
+    const origin = await OriginProcess.launch(databasePath, env);
     const code = await origin.ended;
     await until(() => origin.stderr !== "");
     return { code, stderr: origin.stderr };

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
+import { freePort } from "@trendvault/kit/machine";
 import { explainBindError, findFreePort } from "./free-port.ts";
 
-test("a port that another program has is refused with the setting to change", () => {
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
-  const { port = 0 } = server;
+test("a port that another program has is refused with the setting to change", async () => {
+  const port = await freePort();
+  const server = Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response() });
   expect(() => findFreePort("127.0.0.1", port)).toThrow(
     `Cannot listen on 127.0.0.1:${port}: another program listens there; stop it or set PORT`,
   );
