@@ -41,6 +41,20 @@ test("what a run left whose warden was killed, too, goes with the next start, wh
   await killLaunched(child);
 });
 
+test("where what an ended run has started still writes, another run starts", async () => {
+  const parent = newFolder("parent");
+  const left = join(parent, `trendvault-tests-${Bun.spawnSync(["true"]).pid}`);
+  mkdirSync(left);
+  const write = 'while :; do { :; } >"$1/$((count += 1))"; done';
+  const writer = launch(["sh", "-c", write, "sh", left], { stdio: "ignore" });
+  await until(() => existsSync(join(left, "100")));
+  const env = { ...process.env, TMPDIR: parent };
+  const child = launch(["node", "-e", program], { env, stdio: ["ignore", "pipe", "ignore"] });
+  const folder = new Promise((resolve) => child.stdout?.once("data", resolve));
+  expect(String(await Promise.race([folder, exitOf(child)]))).toContain("killed-");
+  for (const one of [child, writer]) await killLaunched(one);
+});
+
 test("a launched program's exit code is that of a shell", async () => {
   expect(await exitOf(launch(["sh", "-c", "exit 7"]))).toBe(7);
   expect(await exitOf(launch(["sh", "-c", "kill -TERM $$"]))).toBe(128 + 15);

@@ -119,7 +119,11 @@ function removeWithMounts(folder: string): void {
   const mounts = existsSync("/proc/self/mounts") ? readFileSync("/proc/self/mounts", "utf8") : "";
   const paths = [...mounts.matchAll(/^\S+ (\S+)/gm)].map(([, path = ""]) => path.replaceAll("\\040", " "));
   for (const path of paths.filter((path) => path.startsWith(`${folder}/`))) spawnSync("umount", ["-l", path]);
-  rmSync(folder, { recursive: true, force: true });
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // its warden still ends what writes there, and removes it then
+  }
 }
 
 function isThere(pid: number): boolean {
