@@ -170,15 +170,13 @@ final readonly class Downloader
         $response = null;
         try {
             $response = $this->request($url, $etag);
-            $this->chunk($response);
+            $this->chunk($response, $url);
             $status = $response->getStatusCode();
             if ($status === 304 && $etag !== null) {
                 return null;
             }
 
             return $status === 200 ? $this->receive($response, $url) : throw self::refusal($response, $url);
-        } catch (TimeoutExceptionInterface) {
-            throw SourceFailure::silent("Cannot read {$url->label()}", $this->silence());
         } catch (TransportExceptionInterface $failure) {
             throw SourceFailure::because(
                 "Cannot read {$url->label()}: " . Transfer::reason($failure) . '. Nothing of it is stored.',
@@ -188,24 +186,22 @@ final readonly class Downloader
         }
     }
 
-    private function silence(): string
+    /** @throws SourceFailure|TransportExceptionInterface */
+    private function chunk(ResponseInterface $response, HttpUrl $url): ChunkInterface
     {
-        return $this->time->secondsLeft() <= 0
-            ? "it did not come whole in SOURCE_TIMEOUT_SECONDS={$this->time->seconds}, the time of all sources together. If it is only slow, raise that."
-            : "nothing of it came in {$this->idleSeconds()} s. Does its address answer here (curl -I)?";
-    }
-
-    private function idleSeconds(): float
-    {
-        return min(self::IDLE_TIMEOUT_SECONDS, $this->time->seconds);
-    }
-
-    /** @throws TransportExceptionInterface */
-    private function chunk(ResponseInterface $response): ChunkInterface
-    {
-        $seconds = min($this->idleSeconds(), $this->time->secondsLeft());
-
-        return $this->sideBySide->chunk($response, $seconds);
+        $left = $this->time->secondsLeft();
+        $idle = min(self::IDLE_TIMEOUT_SECONDS, $this->time->seconds);
+        try {
+            return $this->sideBySide->chunk($response, min($idle, $left));
+        } catch (TimeoutExceptionInterface) {
+            // The shorter of the two ended it, also where a busy machine finds out when both are over.
+            throw SourceFailure::silent(
+                "Cannot read {$url->label()}",
+                $left < $idle
+                    ? "it did not come whole in SOURCE_TIMEOUT_SECONDS={$this->time->seconds}, the time of all sources together. If it is only slow, raise that."
+                    : "nothing of it came in $idle s. Does its address answer here (curl -I)?",
+            );
+        }
     }
 
     /** @throws TransportExceptionInterface when there can be no such request */
@@ -242,7 +238,7 @@ final readonly class Downloader
         $stream = $this->openUnnamed();
         $bytes = 0;
         do {
-            $chunk = $this->chunk($response);
+            $chunk = $this->chunk($response, $url);
             $content = $chunk->getContent();
             $bytes += strlen($content);
             if ($bytes > $this->mostBytes) {

@@ -42,7 +42,7 @@ final class SilentHostsTest extends TestCase
         $lines = NdjsonLine::of(['id' => 'video-HOST', 'observed_at' => NdjsonLine::ago(60)]);
         [$ports, $said] = $this->start($does, $lines);
         stream_set_blocking($said, false);
-        $installation = Installation::migrated(['SOURCE_TIMEOUT_SECONDS' => '11']);
+        $installation = Installation::migrated(['SOURCE_TIMEOUT_SECONDS' => '13']); // what a host that drips takes of each run
         $urls = array_map(static fn(int $port): string => "http:http://127.0.0.1:$port/views", $ports);
         $run = static function () use ($installation, $urls, $said): array {
             $result = $installation->run(['ingest', ...$urls]);
