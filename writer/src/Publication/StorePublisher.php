@@ -334,7 +334,10 @@ final readonly class CurrentPointer
     public function replacedBy(Pointer $next): ?self
     {
         $condition = $this->etag === '' ? Condition::isNew() : Condition::matches($this->etag);
-        $written = $this->store->putText(self::KEY, $next->text, $condition);
+        // Another writer may have followed it before it is read again.
+        $isLater = static fn(string $text): bool => (Pointer::parse($text)->generation ?? 0) >
+            $next->generation;
+        $written = $this->store->putText(self::KEY, $next->text, $condition, $isLater);
 
         return $written === null ? null : new self($this->store, $next, $written->etag);
     }

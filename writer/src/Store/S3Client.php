@@ -136,11 +136,16 @@ final readonly class S3Client
     /**
      * Writes a small text, such as a pointer.
      *
-     * @return ?StoredObject null when the condition does not hold, and the object is not this text
+     * @param ?Closure(string): bool $isLater whether a text that is found there was written after this one; null for never
+     * @return ?StoredObject null when the condition does not hold, and the object is not this text; or is a later one already
      * @throws StoreFailure
      */
-    public function putText(string $key, string $text, Condition $condition): ?StoredObject
-    {
+    public function putText(
+        string $key,
+        string $text,
+        Condition $condition,
+        ?Closure $isLater = null,
+    ): ?StoredObject {
         $payload = Payload::text($text);
         $response = $this->put($key, $payload, $condition);
         $found = $this->get($key, max(4096, 2 * $payload->bytes));
@@ -148,7 +153,7 @@ final readonly class S3Client
             return $found;
         }
 
-        return $response === null
+        return $response === null || ($found !== null && $isLater?->__invoke($found->content) === true)
             ? null
             : throw StoreFailure::lost($key, $found === null ? 'there is none' : 'it holds something else');
     }

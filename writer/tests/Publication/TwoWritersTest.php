@@ -55,6 +55,39 @@ final class TwoWritersTest extends PublicationTestCase
     }
 
     #[Test]
+    public function a_writer_whose_pointer_is_followed_before_it_looks_says_that_another_one_publishes(): void
+    {
+        $store = new FakeStore();
+        $first = self::installation($store);
+        $first->run(['cron']);
+        $second = self::copyOf($first);
+        foreach ([$first, $second, $second] as $writer) {
+            $writer->run(['rank']);
+        }
+        $store->fail([['fault' => 'held', 'method' => 'PUT', 'key' => '^production/current']]);
+        $before = count($store->requests());
+        $running = $first->start(['publish']);
+        while (!in_array('PUT current.json', array_slice($store->requests(), $before), true)) {
+            self::assertTrue($running->isRunning());
+            usleep(1000);
+        }
+        posix_kill($running->id(), SIGSTOP);
+        $store->release();
+        $follower = $second->run(['publish']);
+        posix_kill($running->id(), SIGCONT);
+        $followed = $running->wait();
+
+        self::assertSame(ExitCode::Ok, $follower->exitCode, $follower->errors);
+        self::assertSame(ExitCode::SourceFailed, $followed->exitCode);
+        self::assertStringContainsString('Another writer publishes', $followed->message('store_failed'));
+        self::assertSame(
+            [3, 2],
+            [self::current($store)->generation, self::current($store)->previousGeneration],
+        );
+        self::assertWholeChain($store);
+    }
+
+    #[Test]
     public function an_older_copy_of_the_database_never_overwrites_what_is_newer(): void
     {
         $store = new FakeStore();

@@ -62,6 +62,12 @@ final class FakeStore
         $this->server->write('faults.json', ['draw' => ++$this->draws, 'rules' => $rules]);
     }
 
+    /** Lets a request go on that the fault 'held' keeps waiting. */
+    public function release(): void
+    {
+        $this->server->write('released', true);
+    }
+
     /** @return list<string> keys relative to the prefix */
     public function keys(string $prefix = ''): array
     {

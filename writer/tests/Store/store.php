@@ -51,6 +51,9 @@ if (preg_match('~^(\d{3})(?: (\w+))?$~', $fault, $status) === 1) {
 if ($fault === 'slow') {
     usleep(1_500_000);
 }
+while ($fault === 'held' && !is_file("$folder/released")) {
+    usleep(1000);
+}
 if ($fault === 'garbage') {
     $answer(200, text: str_repeat("\x00garbage", 100));
 
