@@ -68,6 +68,7 @@ final class FolderContentTest extends TestCase
     /** A file that no producer may touch, as the database is one. */
     private string $victim;
     private int $lines = 0;
+    private int $entries = 0;
     private bool $hasFlipped = false;
     /** @var array<string, true> ids of the lines that must be stored */
     private array $expected = [];
@@ -155,7 +156,7 @@ final class FolderContentTest extends TestCase
             'died once' => $this->write($this->claim(1), $this->good()),
             'died twice' => $this->write($this->claim(2), $this->good(false)),
             'died often' => $this->write($this->claim(4), $this->good(false)),
-            'stray claim' => $this->write("{$this->reading()}/{$this->lines}-x", 'not ours'),
+            'stray claim' => $this->write("{$this->reading()}/{$this->entries}-x", 'not ours'),
             'trap' => $this->trap(),
         };
     }
@@ -226,14 +227,14 @@ final class FolderContentTest extends TestCase
         return "{$this->reading()}/$runs-" . bin2hex($this->random->getBytes(6)) . '-a.ndjson';
     }
 
-    /** Any bytes that a file system takes. */
+    /** Any bytes that a file system takes; no two entries of a folder have the same name, one of which may be a pipe. */
     private function fileName(): string
     {
         $ending = $this->random->getInt(0, 1) === 0 ? '.ndjson' : '.ndjson.gz';
         $length = $this->random->getInt(0, 3) === 0 ? 240 : $this->random->getInt(4, 30);
         $bytes = strtr($this->random->getBytes($length - 3), ["\0" => '0', '/' => '_']);
 
-        return 'x' . ++$this->lines % 100 . $bytes . $ending;
+        return sprintf('x%02d', ++$this->entries % 100) . $bytes . $ending;
     }
 
     private function good(bool $isExpected = true): string
