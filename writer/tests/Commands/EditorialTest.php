@@ -1155,8 +1155,8 @@ final class EditorialTest extends TestCase
                 '2999',
                 '2020',
                 (string) preg_replace(
-                    '/"since": "20../',
-                    '"since": "2019',
+                    '/"since": "[^"]+/',
+                    '"since": "2019-01-01T00:00:00Z',
                     (string) file_get_contents($this->file),
                 ),
             ),
