@@ -328,10 +328,9 @@ final readonly class CountLevel
         if ($main->missed === 0 && $views >= $main->least() && $views <= $main->most($at)) {
             return 0;
         }
-        $jump = max(array_map(static fn(self $level): int => $level->isNew ? $level->read : 0, $levels));
         [$nearest, $least] = [null, INF];
         foreach ($levels as $index => $level) {
-            $apart = $index === 0 ? $jump - $main->read : abs($main->read - $level->read);
+            $apart = abs($main->read - $level->read);
             $most = $level->jumpsFrom($main)
                 ? INF
                 : max($level->most($at), $level->read + self::NEAR * $apart);

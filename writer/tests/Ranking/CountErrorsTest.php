@@ -210,6 +210,10 @@ final class CountErrorsTest extends TestCase
             920_120,
         ];
         yield 'but not a minute earlier' => ['120000 60+120 179+800000', 120_120];
+        yield 'one that falls back part of the way only is a jump itself' => [
+            '120000 9+18 9=1200000 9=240000',
+            120_018,
+        ];
         yield 'a jump that goes on at an eighth of its pace is of new views' => [
             '120000 9+18 9+100000 9+12500',
             232_518,
