@@ -357,7 +357,7 @@ describe("500 requests at once", () => {
 
   test("in another isolate of the data centre find what the first has stored", async () => {
     stack.proxy.behaviour = withLifetimes(longLifetimes);
-    await stack.edge.fetch("/api/trending?region=PT&window=day");
+    await stack.edge.record([{ target: "/api/trending?region=PT&window=day" }]); // and until it is stored
     stack.proxy.targets = [];
     const result = await stack.edge.runTraffic({
       requests: 500,
@@ -390,7 +390,7 @@ describe("cache-busting", () => {
   before(async () => {
     stack = await startTestStack();
     stack.proxy.behaviour = withLifetimes(longLifetimes);
-    await stack.edge.fetch("/api/trending?region=DE&window=week&limit=10");
+    await stack.edge.record([{ target: "/api/trending?region=DE&window=week&limit=10" }]); // and until it is stored
     stack.proxy.targets = [];
   });
   after(() => stack.close());
