@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, before, describe, test } from "node:test";
+import { until } from "@trendvault/kit/machine";
 import type { Page, Request, Route } from "playwright-core";
 import { sharedStack } from "./test-support/stack.ts";
 import { assertAccessible, type Site, serveSite, type VisitOptions, visit } from "./test-support/visit.ts";
@@ -251,7 +252,7 @@ async function passTime(page: Page, edge: ScriptedEdge, milliseconds: number): P
   for (let left = milliseconds; left > 0; left -= step) {
     await page.clock.runFor(Math.min(step, left));
     await page.evaluate(() => fetch(location.href)); // what was sent before it has arrived
-    while (edge.answered < edge.asked.length) await new Promise((resume) => setTimeout(resume, 1));
+    await until(() => edge.answered === edge.asked.length);
     await page.evaluate(() => fetch(location.href)); // what was answered before it has been read
   }
 }
@@ -426,7 +427,7 @@ describe("in a browser, the element as time passes", () => {
         const { loadNext, refresh } = list as unknown as Refreshing;
         return Promise.all([loadNext.call(list), refresh.call(list)]);
       });
-      while (edge.asked.length < 4) await new Promise((resume) => setTimeout(resume, 1));
+      await until(() => edge.asked.length === 4);
       await list.evaluate((list) => (list as unknown as Refreshing).showNewer());
       await page.getByText("Title 1 of list 2").waitFor();
       answers.resolve();
@@ -525,7 +526,7 @@ describe("in a browser, the element as time passes", () => {
       await page.locator("trendvault-list").evaluate((list) => document.body.append(list));
       await page.getByText("Title 2 of list 2").dispatchEvent("click");
       await setVisibility(page, "hidden");
-      while (edge.told.length < 2) await new Promise((resume) => setTimeout(resume, 20));
+      await until(() => edge.told.length === 2);
       assert.deepEqual(edge.told, [
         { token: "token-1-0", seen: 3, opened: [] },
         { token: "token-2-0", seen: 0, opened: [2] },
@@ -569,7 +570,7 @@ describe("in a browser, the element without a list", () => {
       await page.getByText("Loading…").waitFor();
       assert.equal(await stateOf(page), "loading");
       assert.ok(!(await page.getByText("Our videos").isVisible()));
-      while (edge.asked.length === 0) await new Promise((resume) => setTimeout(resume, 1)); // its time has begun
+      await until(() => edge.asked.length === 1); // its time has begun
       await page.clock.runFor(15_000);
       await page.getByText("This could not be loaded.").waitFor();
       assert.ok(await page.getByText("Our videos").isVisible());

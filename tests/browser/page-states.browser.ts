@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { paths } from "@trendvault/contract/paths";
+import { until } from "@trendvault/kit/machine";
 import { passOn, withLifetimes } from "@trendvault/kit/origin-proxy";
 import { hostileText, Random } from "@trendvault/kit/random";
 import type { Page } from "playwright-core";
@@ -14,6 +15,8 @@ import { Stack, sharedStack } from "./test-support/stack.ts";
 import { assertAccessible, visit } from "./test-support/visit.ts";
 
 const notice = (page: Page) => page.locator("#notice");
+/** Resolves when the page is kept for offline. */
+const isKept = (page: Page) => page.waitForFunction(() => caches.match(location.href));
 const minute = 60_000;
 const worker = readFileSync(join(import.meta.dirname, "../../web/page/dist/public", paths.serviceWorker));
 const expired = withLifetimes({ maxAge: 0, staleWhileRevalidate: 0, staleIfError: 43_200 });
@@ -46,11 +49,8 @@ describe("the page, when something changes or fails,", () => {
     openPage(
       "/?region=IT",
       async ({ page, context }) => {
-        await page.evaluate(() => navigator.serviceWorker.ready);
-        await page.evaluate(async () => {
-          while ((await caches.match(location.href)) === undefined)
-            await new Promise((resume) => setTimeout(resume, 20));
-        });
+        await page.waitForFunction(() => navigator.serviceWorker.ready);
+        await isKept(page);
         await context.setOffline(true);
         await notice(page).getByText("Offline").or(notice(page).getByText("offline")).waitFor();
         await assertAccessible(page);
@@ -157,18 +157,10 @@ describe("the page, when something changes or fails,", () => {
     const options = { serviceWorkers: "allow", errors: [/ERR_/] } as const;
     await visit(`http://127.0.0.1:${port}`, options, async ({ page, context }) => {
       await page.goto("/");
-      await page.evaluate(async (url) => {
-        const controlled = new Promise((resume) => {
-          navigator.serviceWorker.addEventListener("controllerchange", resume);
-        });
-        await navigator.serviceWorker.register(url);
-        await controlled;
-      }, paths.serviceWorker);
+      await page.evaluate((url) => void navigator.serviceWorker.register(url), paths.serviceWorker);
+      await page.waitForFunction(() => navigator.serviceWorker.controller);
       await page.goto("/");
-      await page.evaluate(async () => {
-        while ((await caches.match(location.href)) === undefined)
-          await new Promise((resume) => setTimeout(resume, 20));
-      });
+      await isKept(page);
       isWhole = false;
       await page.goto("/", { waitUntil: "commit" }).catch(() => {}); // it may never be loaded
       await context.setOffline(true);
@@ -183,20 +175,17 @@ describe("the page, when something changes or fails,", () => {
     openPage(
       "/?region=IT&window=now&fbclid=somebody",
       async ({ page, context }) => {
-        await page.evaluate(() => navigator.serviceWorker.ready);
+        await page.waitForFunction(() => navigator.serviceWorker.ready);
         await page.reload();
-        const kept = await page.evaluate(async () => {
-          for (;;) {
-            const [name = ""] = await caches.keys();
-            const cache = await caches.open(name);
-            const keys = await cache.keys();
-            const answers = await Promise.all(keys.map((key) => cache.match(key)));
-            const addresses = [...keys, ...answers].map((one) => one?.url ?? "");
-            if (addresses.some((url) => url.includes("/?region=IT&window=now"))) return addresses;
-            await new Promise((resume) => setTimeout(resume, 20));
-          }
+        const kept = await page.waitForFunction(async () => {
+          const [name = ""] = await caches.keys();
+          const cache = await caches.open(name);
+          const keys = await cache.keys();
+          const answers = await Promise.all(keys.map((key) => cache.match(key)));
+          const addresses = [...keys, ...answers].map((one) => one?.url ?? "");
+          return addresses.some((url) => url.includes("/?region=IT&window=now")) && addresses.join();
         });
-        assert.doesNotMatch(kept.join(), /somebody/);
+        assert.doesNotMatch(String(await kept.jsonValue()), /somebody/);
         await context.setOffline(true);
         await page.reload();
         await page.locator('trendvault-list [data-id^="it-"]').first().waitFor();
@@ -422,10 +411,8 @@ describe("the page, while the origin is gone,", () => {
   after(async () => {
     stack.proxy.behaviour = passOn;
     await stack.origin.start();
-    for (let n = 0; ; n++) {
-      if ((await stack.edge.fetch(`/api/videos/none-${n}`)).status === 404) return; // it asks the origin again
-      await new Promise((resume) => setTimeout(resume, 100));
-    }
+    let asked = 0;
+    await until(async () => (await stack.edge.fetch(`/api/videos/none-${asked++}`)).status === 404); // of the origin again
   });
 
   test("is there, and says how old its list is once that is older than usual", () =>

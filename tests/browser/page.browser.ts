@@ -319,7 +319,7 @@ describe("the page", () => {
     openPage(
       "/?region=GB",
       async ({ page, context }) => {
-        await page.evaluate(() => navigator.serviceWorker.ready);
+        await page.waitForFunction(() => navigator.serviceWorker.ready);
         await page.reload();
         assert.deepEqual(await context.cookies(), []);
         const stored = await page.evaluate(async () => ({

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { builtInRegions, regions, type Site as SiteData } from "@trendvault/contract/regions";
 import { Edge } from "@trendvault/kit/edge";
-import { newFolder } from "@trendvault/kit/machine";
+import { newFolder, until } from "@trendvault/kit/machine";
 import { EdgeOrigin } from "@trendvault/kit/origin-process";
 import { OriginProxy } from "@trendvault/kit/origin-proxy";
 import { drawPicture } from "../../../tools/up/demo-site.ts";
@@ -43,7 +43,7 @@ export class Stack {
   async publish(): Promise<void> {
     const before = await this.#generation();
     this.database.run("rank");
-    while ((await this.#generation()) === before) await new Promise((resume) => setTimeout(resume, 20));
+    await until(async () => (await this.#generation()) !== before);
   }
 
   async close(): Promise<void> {

@@ -17,8 +17,10 @@ import {
  */
 export type VisitOptions = BrowserContextOptions & { errors?: readonly RegExp[]; hosts?: readonly string[] };
 
-// A guard against hanging, in milliseconds. Tests send a link or button its click: one at a place misses what moves.
+// Guards against hanging, in milliseconds: for one wait of Playwright's, and for all of a visit, as what a page promises
+// to a test has no time limit. Tests send a link or button its click: one at a place misses what moves.
 const longestWait = 180_000;
+const longestVisit = 400_000;
 
 /** What every test may find: tests set a page offline, whatever it is loading, and forbid it its service worker. */
 const expectedEverywhere = [/ERR_INTERNET_DISCONNECTED/, /Service Worker registration blocked/];
@@ -37,6 +39,8 @@ export async function visit(
   const context = await (await browser()).newContext({ baseURL, serviceWorkers: "block", ...options });
   context.setDefaultTimeout(longestWait);
   const findings = await watch(context, [new URL(baseURL).host, ...hosts]);
+  const reason = `This has not come within ${longestVisit / 1000} s of a visit`; // of what the test awaits then
+  const guard = setTimeout(() => context.close({ reason }), longestVisit);
   try {
     await run({ page: await context.newPage(), context });
     assert.deepEqual(
@@ -46,8 +50,10 @@ export async function visit(
       [],
     );
   } finally {
+    clearTimeout(guard);
     // A request that a test answers itself may still wait for its answer, which nobody needs any more.
-    for (const routed of [context, ...context.pages()]) await routed.unrouteAll({ behavior: "ignoreErrors" });
+    const routed = [context, ...context.pages()].map((one) => one.unrouteAll({ behavior: "ignoreErrors" }));
+    await Promise.allSettled(routed); // the guard may have closed them
     await context.close();
   }
 }
