@@ -88,7 +88,7 @@ final class SpoolBoundsTest extends SpoolTestCase
         $this->useSpool('other');
         $this->put('c.ndjson', self::lines('c', 1));
         $this->installation->environment['SOURCES'] = "$sources,spool:$this->spool";
-        $this->installation->environment['SOURCE_TIMEOUT_SECONDS'] = '1';
+        $this->installation->environment['SOURCE_TIMEOUT_SECONDS'] = '3'; // the others are begun in that time
         $result = $this->installation->run(['cron']);
 
         self::assertStringContainsString('took longer', $result->message('source_failed'));

@@ -225,7 +225,7 @@ final class HttpSourceTest extends TestCase
         int $stored = 0,
     ): void {
         $installation = Installation::migrated();
-        $installation->environment['SOURCE_TIMEOUT_SECONDS'] = isset($answer[3]) ? '1' : '600';
+        $installation->environment['SOURCE_TIMEOUT_SECONDS'] = isset($answer[3]) ? '3' : '600';
         $this->server->answer(...$answer);
         $failed = $this->ingest($installation);
         $installation->environment['SOURCE_TIMEOUT_SECONDS'] = '600';
