@@ -116,6 +116,15 @@ final class Installation
         return current($this->rows($sql)[0] ?? [null]);
     }
 
+    /** Those of sources that fail: the shortest is half a minute, which may be over before a busy machine has looked. */
+    public function lengthenPauses(): void
+    {
+        $this->execute(
+            'UPDATE source_schedules SET retry_at = retry_at + 3600 WHERE retry_at > asked_at;
+             UPDATE http_sources SET retry_at = retry_at + 3600 WHERE silent_runs > 0',
+        );
+    }
+
     /** How many runs were killed after they had begun; 0 before there is a database. */
     public function unfinishedRuns(): int
     {

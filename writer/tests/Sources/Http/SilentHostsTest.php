@@ -87,6 +87,17 @@ final class SilentHostsTest extends TestCase
             'in the order of SOURCES, ' . Draws::hint(),
         );
 
+        self::assertSame(
+            [[1, count($of(...self::SILENT))]],
+            array_map(
+                array_values(...),
+                $installation->rows(
+                    'SELECT silent_runs, count(*) FROM http_sources WHERE retry_at BETWEEN asked_at + 30 AND asked_at + 60 GROUP BY 1',
+                ),
+            ),
+        );
+
+        $installation->lengthenPauses();
         [$second, $events] = $run();
         self::assertEqualsCanonicalizing(
             array_map(static fn(int $host): string => "begins $host", $of('answers', 'closes')),
@@ -107,15 +118,6 @@ final class SilentHostsTest extends TestCase
             'a host that goes on sent bytes',
         );
         self::assertStringContainsString('(curl -I)', $status);
-        self::assertSame(
-            [[1, count($of(...self::SILENT))]],
-            array_map(
-                array_values(...),
-                $installation->rows(
-                    'SELECT silent_runs, count(*) FROM http_sources WHERE retry_at BETWEEN asked_at + 30 AND asked_at + 60 GROUP BY 1',
-                ),
-            ),
-        );
     }
 
     #[Test]

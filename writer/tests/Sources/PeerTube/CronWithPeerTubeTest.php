@@ -20,6 +20,7 @@ final class CronWithPeerTubeTest extends TestCase
         $installation = Installation::migrated(['SOURCES' => "$broken->source,$good->source#DE"]);
         $first = $installation->run(['cron']);
         $requests = [count($good->requests()), count($broken->requests())];
+        $installation->lengthenPauses();
         $second = $installation->run(['cron']);
 
         self::assertSame([ExitCode::SourceFailed, ExitCode::Ok], [$first->exitCode, $second->exitCode]);
@@ -41,6 +42,7 @@ final class CronWithPeerTubeTest extends TestCase
         $broken->hold([], ['always' => 'status 500']);
         $installation = Installation::migrated(['SOURCES' => $broken->source]);
         $installation->run(['cron']);
+        $installation->lengthenPauses();
         $pause = json_decode($installation->run(['status', '--json'])->output, true)['paused_sources'][0];
 
         self::assertSame("peertube:$broken->host", $pause['source']);

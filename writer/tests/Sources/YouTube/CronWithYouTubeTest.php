@@ -132,6 +132,7 @@ final class CronWithYouTubeTest extends TestCase
         $installation = self::installation(['YOUTUBE_API_URL' => $server->url]);
 
         self::assertSame(ExitCode::SourceFailed, $installation->run(['cron'])->exitCode);
+        $installation->lengthenPauses();
         $second = $installation->run(['cron']);
         self::assertSame(ExitCode::Ok, $second->exitCode);
         self::assertStringContainsString('is not asked before', $second->message('source_paused'));
