@@ -152,8 +152,9 @@ final readonly class S3Client
         if ($found?->content === $text) {
             return $found;
         }
+        $isFollowed = $found !== null && $isLater !== null && $isLater($found->content);
 
-        return $response === null || ($found !== null && $isLater?->__invoke($found->content) === true)
+        return $response === null || $isFollowed
             ? null
             : throw StoreFailure::lost($key, $found === null ? 'there is none' : 'it holds something else');
     }
