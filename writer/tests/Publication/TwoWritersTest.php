@@ -58,7 +58,7 @@ final class TwoWritersTest extends PublicationTestCase
     public function a_writer_whose_pointer_is_followed_before_it_looks_says_that_another_one_publishes(): void
     {
         $store = new FakeStore();
-        $first = self::installation($store);
+        $first = self::installation($store, ['STORE_TIMEOUT_SECONDS' => '600']); // also while it is stopped
         $first->run(['cron']);
         $second = self::copyOf($first);
         foreach ([$first, $second, $second] as $writer) {
