@@ -226,7 +226,7 @@ test("where everybody sends one message, as good as all count", () => {
       ),
     );
     const { messages } = seenOf(new SenderCells(() => 0), visitors, drawn);
-    expect(messages).toBeGreaterThanOrEqual(0.999 * visitors.length); // each seed of some hundreds loses one of thousands
+    expect(messages).toBeGreaterThanOrEqual(0.999 * visitors.length); // one seed of some hundreds loses one of thousands
   }
 });
 
