@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { crossOriginFields } from "@trendvault/contract/http";
 import { policies, workerPolicy } from "@trendvault/contract/page";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { Edge } from "@trendvault/kit/edge";
 import { keySet } from "@trendvault/kit/keys";
-import { root } from "@trendvault/kit/machine";
+import { root, until } from "@trendvault/kit/machine";
 import { longLifetimes, withLifetimes } from "@trendvault/kit/origin-proxy";
 import type { RecordedRequest, Recording } from "@trendvault/kit/recording-worker";
 import { europeByRegion } from "@trendvault/kit/regions";
@@ -507,7 +506,7 @@ describe("a page for people, at the edge", () => {
     await stack.edge.fetch("/?region=SE");
     const store = await stack.edge.fallbackStore();
     const list = async () => (await store.list()).keys.map(({ name }) => name);
-    while (!(await list()).some((name) => name.endsWith("/SE/day/page"))) await sleep(20); // after the response
+    await until(async () => (await list()).some((name) => name.endsWith("/SE/day/page"))); // after the response
     const keys = await list();
     assert.ok(!keys.some((name) => name.endsWith("/SE/day")), "the page is no list");
     await stack.origin.kill();

@@ -6,7 +6,7 @@ import { listLengths } from "@trendvault/contract/lists";
 import { Edge } from "@trendvault/kit/edge";
 import type { ClientResult } from "@trendvault/kit/fetch-many-worker";
 import { signAgain, type WholeResponse } from "@trendvault/kit/keys";
-import { root } from "@trendvault/kit/machine";
+import { root, until } from "@trendvault/kit/machine";
 import { type Behaviour, longLifetimes, passOn, withLifetimes } from "@trendvault/kit/origin-proxy";
 import { unstable_readConfig as readConfig } from "wrangler";
 import { edgeServes, startTestStack, type TestStack } from "./test-stack.ts";
@@ -74,7 +74,10 @@ describe("when the origin is killed", () => {
     await stack.origin.start();
     const key = "stored-responses-3/PL/day";
     const store = await stack.edge.fallbackStore();
-    while ((await store.get(key)) === null) await stack.edge.fetch("/api/trending?region=PL");
+    await until(async () => {
+      await stack.edge.fetch("/api/trending?region=PL");
+      return (await store.get(key)) !== null;
+    });
     await stack.origin.kill();
     const cold = await Edge.start(stack.proxy.url, vars);
     try {
@@ -82,7 +85,10 @@ describe("when the origin is killed", () => {
       const front = await cold.fetch("/api/trending", { country: "AT" });
       assert.equal(front.status, 503, "Austria's list is in no cache: Poland's is not good enough");
       let polish = await cold.fetch("/api/trending", { country: "LV" });
-      while (polish.status === 503) polish = await cold.fetch("/api/trending", { country: "LV" }); // KV was slow
+      await until(async () => {
+        if (polish.status === 503) polish = await cold.fetch("/api/trending", { country: "LV" }); // KV was slow
+        return polish.status !== 503;
+      });
       assert.equal(polish.status, 200);
       assert.equal(JSON.parse(await polish.text()).region, "PL");
       assert.match(polish.headers.get("cache-status") ?? "", /; fwd=miss; .*detail=kv-fallback$/);
@@ -143,11 +149,13 @@ describe("when the origin answers with", () => {
 
   /** What the edge gives when the origin is good. A busy machine may take longer than its timeout. */
   async function fetchGood(target: string) {
-    for (;;) {
-      const response = await stack.edge.fetch(target);
-      if (response.status === 200) return response;
-      assert.equal(response.status, 503);
-    }
+    let response = await stack.edge.fetch(target);
+    await until(async () => {
+      if (response.status === 503) response = await stack.edge.fetch(target);
+      return response.status !== 503;
+    });
+    assert.equal(response.status, 200);
+    return response;
   }
 
   for (const [index, [name, behaviour]] of bad.entries()) {
@@ -524,8 +532,11 @@ describe("cache-busting", () => {
     assert.ok(allowed >= 120 && refused > 0, `${allowed} misses were allowed`);
     const { ratelimits } = readConfig({ config: join(root, "wrangler.toml"), env: "" });
     let refusal = await stack.edge.fetch("/api/videos/one-more", { headers });
-    while (refusal.status !== 429)
-      refusal = await stack.edge.fetch(`/api/videos/more-${++allowed}`, { headers }); // a new minute
+    await until(async () => {
+      if (refusal.status !== 429)
+        refusal = await stack.edge.fetch(`/api/videos/more-${++allowed}`, { headers }); // a new minute
+      return refusal.status === 429;
+    });
     assert.equal(refusal.headers.get("retry-after"), String(ratelimits[0]?.simple.period));
   });
 });

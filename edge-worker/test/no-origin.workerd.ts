@@ -3,6 +3,7 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { PublicKeySet } from "@trendvault/contract/keys";
 import { windows } from "@trendvault/contract/lists";
 import { bundleNames } from "@trendvault/contract/pointer";
@@ -11,6 +12,7 @@ import { verifyResponse } from "@trendvault/contract/response-signature";
 import type { RegionList, Video } from "@trendvault/contract/responses";
 import { verifyToken } from "@trendvault/contract/token";
 import { Edge } from "@trendvault/kit/edge";
+import { until } from "@trendvault/kit/machine";
 import { EdgeOrigin } from "@trendvault/kit/origin-process";
 import { Random } from "@trendvault/kit/random";
 import { verifyIndependently } from "@trendvault/kit/verifiers";
@@ -206,13 +208,12 @@ describe("an edge without an origin", () => {
     database.publish();
     const rendered = renderBundle(database.path);
     await publish(edge, rendered);
-    for (;;) {
+    await until(async () => {
       const response = await edge.fetch("/api/videos/fr-3/explain?region=FR"); // reads the index of the newest
       assert.equal(response.status, 200);
-      const { generation } = (await (await edge.fetch("/api/about")).json()) as { generation: number };
-      if (generation === rendered.generation) break;
-      await new Promise((resume) => setTimeout(resume, 200));
-    }
+      const { generation } = await read<{ generation: number }>(edge, "/api/about");
+      return generation === rendered.generation || sleep(200, false);
+    });
     const name = bundleNames.bundle({ generation: rendered.generation, sha256: rendered.file.sha256 });
     const cold = ["BE", "AT", "IE", "DK"].map((region) => `/feeds/${region}.json?window=week`);
     const [before] = await edge.record([{ target: "/api/about" }]);
@@ -292,16 +293,13 @@ async function publish(edge: Edge, prefix: string, database: TestDatabase): Prom
   for (const [key, bytes] of objects) await bucket.put(key, bytes);
 }
 
-async function waitFor(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resume) => setTimeout(resume, 200));
-}
-
 /** Asks for lists of another length each time: one that was served is fresh for two minutes. */
 async function servesCold(edge: Edge, list: { region: string; generation: number }): Promise<void> {
   let limit = 0;
-  await waitFor(async () => {
+  await until(async () => {
     const target = trendingUrl({ region: list.region, window: "week", limit: (limit++ % 50) + 1 });
-    return (await read<{ generation: number }>(edge, target)).generation === list.generation;
+    const { generation } = await read<{ generation: number }>(edge, target);
+    return generation === list.generation || sleep(200, false);
   });
 }
 
@@ -386,7 +384,7 @@ describe("an edge without an origin, over the stores of two writers", () => {
     german.publish();
     await publish(edge, "lists/de", german);
     await servesCold(edge, { region: "FR", generation: 257 });
-    await waitFor(async () => {
+    await until(async () => {
       await edge.fetch("/api/trending?region=FR&category=None"); // what is refused needs a statement of now
       return (await read<RegionList>(edge, "/api/regions")).generation === 257;
     });
@@ -416,8 +414,8 @@ describe("an edge over two stores of which one cannot be read, without a key", (
 
   test("names the key that joining needs as soon as it reads both", async () => {
     await publish(edge, "gb", british);
-    await waitFor(async () => (await edge.fetch("/api/trending?region=GB")).status === 200);
-    await waitFor(async () => /EDGE_SIGNING_KEY/.test(await (await edge.fetch("/api/regions")).text()));
+    await until(async () => (await edge.fetch("/api/trending?region=GB")).status === 200);
+    await until(async () => /EDGE_SIGNING_KEY/.test(await (await edge.fetch("/api/regions")).text()));
     assert.equal((await edge.fetch("/api/regions")).status, 503);
     assert.equal((await edge.fetch("/.well-known/jwks.json")).status, 200);
   });

@@ -1,4 +1,5 @@
 import { bundle, Edge } from "@trendvault/kit/edge";
+import { until } from "@trendvault/kit/machine";
 import { EdgeOrigin } from "@trendvault/kit/origin-process";
 import { OriginProxy } from "@trendvault/kit/origin-proxy";
 import { makeDatabase, type TestDatabase } from "./database.ts";
@@ -45,11 +46,10 @@ type Fetch = (target: string) => Promise<{ status: number; text: () => Promise<s
 
 async function serves(fetch: Fetch, generation: number, targets: string[]): Promise<void> {
   for (const target of targets) {
-    for (;;) {
+    await until(async () => {
       const response = await fetch(target);
       const text = await response.text();
-      if (response.status === 200 && JSON.parse(text).generation >= generation) break;
-      await new Promise((resume) => setTimeout(resume, 20));
-    }
+      return response.status === 200 && JSON.parse(text).generation >= generation;
+    });
   }
 }
