@@ -121,8 +121,7 @@ final readonly class Explanation
             publishedAt: $row['published_at'],
             velocity: $velocity,
             cameAt: $row['first_seen_at'],
-            ageStartsAt: $stored->ageStartsAt ??
-                Velocity::ageStartsAt($velocity->firstObservedAt, $row['published_at']),
+            ageStartsAt: $stored->ageStartsAt ?? ExplainedVideo::ageStartsAt($velocity, $row['published_at']),
             generation: $generation['id'],
             generationAt: $generation['published_at'],
             formula: $generation['formula'],

@@ -247,8 +247,10 @@ final readonly class ExplanationReport
         $source =
             $facts->publishedAt === null
                 ? sprintf(
-                    'time of publication unknown, assumed to be %.0f h old when first seen',
-                    Velocity::ASSUMED_AGE_HOURS,
+                    'time of publication unknown, assumed to be %s when first seen',
+                    $facts->velocity->observationCount === 0
+                        ? 'new'
+                        : sprintf('%.0f h old', Velocity::ASSUMED_AGE_HOURS),
                 )
                 : 'published ' . Rfc3339::format($facts->publishedAt);
 

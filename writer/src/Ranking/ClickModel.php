@@ -20,7 +20,7 @@ use TrendVault\Writer\Editorial\Ruling;
 final class ClickModel
 {
     /** Is added to generations.formula where impressions took part. */
-    public const string VERSION = 'clicks-5';
+    public const string VERSION = 'clicks-6';
     /** From so many impressions on, what is learned from them ranks alone; before, together with the forecast. */
     public const float FULL_WEIGHT_IMPRESSIONS = 3000.0;
     /** The rate of a new video before anything was counted, worth as many videos as PRIOR_VIDEOS. */
@@ -838,7 +838,7 @@ final readonly class Contender
     /** @return int UTC seconds */
     public function ageStartsAt(): int
     {
-        return Velocity::ageStartsAt($this->velocity->firstObservedAt, $this->publishedAt);
+        return ClickCounts::ageStartsAt($this->velocity->firstObservedAt, $this->publishedAt);
     }
 
     /** @param float $at UTC seconds */
@@ -871,6 +871,16 @@ final readonly class ClickCounts
         public float $recentImpressions = 0.0,
         public float $recentClicks = 0.0,
     ) {}
+
+    /**
+     * The time that a video's age counts from, in UTC seconds: its publication, but not after it was first seen. Without a
+     * time of publication it is new when it is first seen: an age of days would hide that rates fall within hours, where
+     * they do.
+     */
+    public static function ageStartsAt(int $firstSeenAt, ?int $publishedAt): int
+    {
+        return min($publishedAt ?? $firstSeenAt, $firstSeenAt);
+    }
 
     /** 0 up to half an hour, then one for each doubling. */
     public static function ageGroup(float $hours): int
@@ -1034,7 +1044,7 @@ final class ElsewhereHints
         foreach ($contenders as $index => $contender) {
             if ($contender->isCounted()) {
                 $lives[$index] =
-                    $taper * log1p($contender->ageHours($contender->velocity->lastObservedAt) / $taper);
+                    $taper * log1p(self::ageHours($contender, $contender->velocity->lastObservedAt) / $taper);
                 $views += $contender->velocity->views;
                 $spent += $lives[$index];
             }
@@ -1137,10 +1147,18 @@ final class ElsewhereHints
         $velocity = $contender->velocity;
         $sinceBirth = ($velocity->views + 1) / ($life + 1 / $mean);
         $hours = Velocity::RATE_HALF_LIFE_HOURS / M_LN2;
-        $left = $taper / ($contender->ageHours($velocity->ratedAt) + $taper);
+        $left = $taper / (self::ageHours($contender, $velocity->ratedAt) + $taper);
 
         return (self::LIFE_VIEWS + $hours * $velocity->viewsPerHour) /
             (self::LIFE_VIEWS / $sinceBirth + $hours * $left);
+    }
+
+    /** As views were counted: without a time of publication a video had some before it was first seen. */
+    private static function ageHours(Contender $contender, float $at): float
+    {
+        $startsAt = Velocity::ageStartsAt($contender->velocity->firstObservedAt, $contender->publishedAt);
+
+        return max(0.0, ($at - $startsAt) / 3600);
     }
 }
 

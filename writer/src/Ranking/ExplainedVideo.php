@@ -117,9 +117,17 @@ final readonly class ExplainedVideo
             $velocity->observationCount === 0 ? null : $velocity->lastObservedAt,
             $velocity->observationCount,
             $velocity->ratedAt,
-            Velocity::ageStartsAt($velocity->firstObservedAt, $candidate->publishedAt),
+            self::ageStartsAt($velocity, $candidate->publishedAt),
             $visitors,
         );
+    }
+
+    /** The time that its age counts from, UTC seconds: as its counts take it where there are any, else as its clicks do. */
+    public static function ageStartsAt(Velocity $velocity, ?int $publishedAt): int
+    {
+        return $velocity->observationCount === 0
+            ? ClickCounts::ageStartsAt($velocity->firstObservedAt, $publishedAt)
+            : Velocity::ageStartsAt($velocity->firstObservedAt, $publishedAt);
     }
 
     /**

@@ -277,7 +277,7 @@ final class ImpressionStore
 
         return $video === null
             ? null
-            : Velocity::ageStartsAt($video['first_seen_at'], $video['published_at']);
+            : ClickCounts::ageStartsAt($video['first_seen_at'], $video['published_at']);
     }
 }
 

@@ -211,7 +211,7 @@ final class SimulatedVideo
 
     public function count(CountedImpressions $counted): void
     {
-        $new = $counted->at(Velocity::ageStartsAt($this->firstSeenAt(), $this->toldPublishedAt()));
+        $new = $counted->at(ClickCounts::ageStartsAt($this->firstSeenAt(), $this->toldPublishedAt()));
         $key = 100 * $new->rankGroup + $new->ageGroup;
         $this->counts[$key] = isset($this->counts[$key]) ? $this->counts[$key]->plus($new) : $new;
         $this->newImpressions += $counted->impressions;

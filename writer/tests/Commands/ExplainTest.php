@@ -154,7 +154,7 @@ final class ExplainTest extends TestCase
 
         foreach (
             [
-                'inverse-square-1+clicks-5',
+                'inverse-square-1+clicks-6',
                 'rank 1 of 1',
                 '4,000.0 impressions',
                 '800.0 clicks',

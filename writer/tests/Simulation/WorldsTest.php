@@ -35,6 +35,10 @@ final class WorldsTest extends TestCase
             [...$short, 'old_videos' => 1, 'births_per_hour' => 20, 'taper_hours' => 1],
             0.88,
         ];
+        yield 'news without dates of publication' => [
+            [...$short, 'old_videos' => 1, 'births_per_hour' => 20, 'taper_hours' => 1, 'is_dated' => false],
+            0.88,
+        ];
         yield 'news, and a tenth that never ages' => [
             [
                 ...$short,
