@@ -122,16 +122,11 @@ _claims: list[socket.socket] = []
 
 
 def free_port() -> int:
-    """
-    Below the ports that the system gives to connections: one of those may be taken meanwhile.
-    Nobody else gets it before this process has ended (see freePort in tests/kit/machine.ts).
-    """
+    """Below those that the system gives to connections, and nobody else's while this process runs."""
     while True:
         port = random.randrange(10_240, 32_240)
         claim = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        with suppress(OSError):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
             claim.bind(("127.0.0.1", port))
-            socket.create_server(("127.0.0.1", port)).close()
             _claims.append(claim)
             return port
-        claim.close()

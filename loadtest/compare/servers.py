@@ -46,8 +46,8 @@ class Server:
             inherited.pop("EDGE_KEYS", None)
         settings = {"PORT": str(port), "DB_PATH": str(options.database)}
         if self.name in ORIGINS:
-            supervisor = {"BUN_JSC_useJIT": "0"}  # as its unit has it
-            settings |= {"WORKERS": str(options.workers), "ADMIN_PORT": "0", **supervisor}
+            # The last one is the supervisor's, as in its unit.
+            settings |= {"WORKERS": str(options.workers), "ADMIN_PORT": "0", "BUN_JSC_useJIT": "0"}
         else:
             answer = str(options.folder / "answers" / options.answer)
             settings |= {"ANSWER": answer, "WINDOWS": ",".join(WINDOWS), "REGIONS": ",".join(REGIONS)}
