@@ -253,6 +253,7 @@ final readonly class VisitorFacts
                 $row['published_at'],
                 Explanation::velocity($row, $at),
                 $counts["#{$row['id']}"] ?? [],
+                firstSeenAt: $row['first_seen_at'],
             );
         }
         $place = array_search("#$videoId", array_keys($contenders), true);

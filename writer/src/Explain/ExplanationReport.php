@@ -247,10 +247,10 @@ final readonly class ExplanationReport
         $source =
             $facts->publishedAt === null
                 ? sprintf(
-                    'time of publication unknown, assumed to be %s when first seen',
+                    'time of publication unknown, assumed to be %s',
                     $facts->velocity->observationCount === 0
-                        ? 'new'
-                        : sprintf('%.0f h old', Velocity::ASSUMED_AGE_HOURS),
+                        ? 'new when first seen'
+                        : sprintf('%.0f h old when first counted', Velocity::ASSUMED_AGE_HOURS),
                 )
                 : 'published ' . Rfc3339::format($facts->publishedAt);
 

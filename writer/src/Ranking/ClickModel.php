@@ -828,6 +828,8 @@ final readonly class Contender
         /** Whether it was taken down: then the model learns from its impressions all the same, and no list has it. */
         public bool $isRemoved = false,
         public ?Ruling $ruling = null,
+        /** UTC seconds, in whatever region: may be before it was counted here. Null when it was not. */
+        public ?int $firstSeenAt = null,
     ) {}
 
     public function isCounted(): bool
@@ -835,10 +837,15 @@ final readonly class Contender
         return $this->velocity->observationCount > 0;
     }
 
-    /** @return int UTC seconds */
+    /** @return int UTC seconds. A video without a date that is counted for the first time stays as old as its impressions took it. */
     public function ageStartsAt(): int
     {
-        return ClickCounts::ageStartsAt($this->velocity->firstObservedAt, $this->publishedAt);
+        $first = $this->velocity->firstObservedAt;
+
+        return ClickCounts::ageStartsAt(
+            $this->publishedAt === null ? min($this->firstSeenAt ?? $first, $first) : $first,
+            $this->publishedAt,
+        );
     }
 
     /** @param float $at UTC seconds */

@@ -174,8 +174,8 @@ final readonly class RankingPublisher
  *   available_from: ?int, available_until: ?int, countries: ?string, ...
  * }
  * @type Counted = array{
- *   video_id: string, channel: string, category: ?string, kinds: string, published_at: ?int, region: string, held_because: ?string,
- *   available_from: ?int, available_until: ?int, countries: ?string,
+ *   video_id: string, channel: string, category: ?string, kinds: string, published_at: ?int, first_seen_at: int,
+ *   region: string, held_because: ?string, available_from: ?int, available_until: ?int, countries: ?string,
  *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int, views_per_hour: float,
  *   rated_at: float, previous_views_per_hour: ?float, levels: ?string, is_hidden?: true,
  * } a row of COUNTED
@@ -204,7 +204,7 @@ final class RankableVideos
      * been known in the region, which is the first that a count or a catalogue named it there, and not what they say of it.
      */
     private const array COUNTED = [
-        'SELECT y.region, y.video_id, v.channel, v.category, v.published_at, ' .
+        'SELECT y.region, y.video_id, v.channel, v.category, v.published_at, v.first_seen_at, ' .
         Restrictions::COLUMNS .
         ', ' .
         Velocity::COLUMNS,
@@ -518,6 +518,7 @@ final class RankableVideos
             $row['kinds'],
             $isRemoved || $ruling?->factor === 0.0,
             $ruling,
+            $row['first_seen_at'],
         );
     }
 }

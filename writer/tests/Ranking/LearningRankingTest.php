@@ -99,6 +99,26 @@ final class LearningRankingTest extends TestCase
     }
 
     #[Test]
+    public function a_video_without_a_date_stays_as_old_as_it_is_when_it_is_counted_for_the_first_time(): void
+    {
+        foreach (range(1, 40) as $number) {
+            $firstSeenAt = self::NOON - 3600 * 3 * $number;
+            $this->catalogue("video-$number", 'GB', $firstSeenAt);
+            foreach (range(1, 3 * $number) as $hour) {
+                $this->see('GB', "video-$number", 5, 1000, 400 / ($hour + 1), $firstSeenAt + 3600 * $hour);
+            }
+        }
+        $this->database->run('UPDATE videos SET published_at = NULL');
+        $before = array_column($this->publish(0.0), 'score', 'video_id');
+        StoredObservations::in($this->database, [
+            StoredObservations::observation('video-30', views: 100, channel: 'video-30'),
+        ]);
+        $after = array_column($this->publish(0.0), 'score', 'video_id');
+
+        self::assertEqualsWithDelta($before['video-30'], $after['video-30'], 0.1 * $before['video-30']);
+    }
+
+    #[Test]
     public function explored_ranks_get_at_most_their_share_of_the_impressions_and_none_when_it_is_zero(): void
     {
         mt_srand(Draws::measuredSeeds(1)[0]);
@@ -270,10 +290,16 @@ final class LearningRankingTest extends TestCase
         ]);
     }
 
-    private function see(string $region, string $id, int $rank, float $impressions, float $clicks): void
-    {
+    private function see(
+        string $region,
+        string $id,
+        int $rank,
+        float $impressions,
+        float $clicks,
+        int $at = self::NOON,
+    ): void {
         new ImpressionStore($this->database)->add([
-            new CountedImpressions(self::NOON, $region, $id, $rank, $impressions, $clicks, Window::Day),
+            new CountedImpressions($at, $region, $id, $rank, $impressions, $clicks, Window::Day),
         ]);
     }
 
