@@ -203,7 +203,7 @@ final class TopList
         if (
             $end !== null &&
             ($upper <=> $end[0] ?:
-            ($candidate->publishedAt ?? 0) <=> $end[1] ?:
+            self::ageStartsAt($candidate) <=> $end[1] ?:
                 strcmp($end[2], $candidate->videoId)) < 0
         ) {
             return false;
@@ -213,7 +213,7 @@ final class TopList
         if (count($this->pool) >= 2 * self::TRIALS) {
             $this->sortPool();
             $last = $this->pool[self::TRIALS - 1];
-            $this->poolEnd = [$this->poolUppers[self::TRIALS - 1], $last->publishedAt ?? 0, $last->videoId];
+            $this->poolEnd = [$this->poolUppers[self::TRIALS - 1], self::ageStartsAt($last), $last->videoId];
         }
 
         return true;
@@ -243,7 +243,7 @@ final class TopList
     {
         [$uppers, $pool] = [$this->poolUppers, $this->pool];
         $ids = array_column($pool, 'videoId');
-        $ages = array_map(static fn(Candidate $one): int => $one->publishedAt ?? 0, $pool);
+        $ages = array_map(self::ageStartsAt(...), $pool);
         array_multisort(
             $uppers,
             SORT_DESC,
@@ -259,6 +259,12 @@ final class TopList
         /** @var list<float> $uppers */
         $this->pool = array_slice($pool, 0, self::TRIALS);
         $this->poolUppers = array_slice($uppers, 0, self::TRIALS);
+    }
+
+    /** As the rates of those that nobody knows take it: RankedLists passes over what is as old as one without a place. */
+    private static function ageStartsAt(Candidate $candidate): int
+    {
+        return ClickCounts::ageStartsAt($candidate->velocity->firstObservedAt, $candidate->publishedAt);
     }
 
     /**

@@ -80,8 +80,11 @@ final class ManyVideosTest extends TestCase
     {
         for ($draw = 0; $draw < Draws::count(usual: 20, long: 500); $draw++) {
             // In the first, the newest are expected to be clicked more often than they are seen, which no rate is; in the
-            // second, some are expected to be clicked almost never, and nobody knows how seldom.
-            $numbers = new Numbers([1_885_145, 109_779_110][$draw] ?? Draws::seed() + $draw);
+            // second, some are expected to be clicked almost never, and nobody knows how seldom. In the fourth, some without a
+            // date are as new as others with one.
+            $numbers = new Numbers(
+                [1_885_145, 109_779_110, 3 => 1_871_153_651][$draw] ?? Draws::seed() + $draw,
+            );
             $unknown = self::unknown($numbers);
             $known = self::known($numbers, (int) (60 * $numbers->share()));
             $share = [0.0, 0.25][$draw % 2];
