@@ -148,7 +148,7 @@ final class TopList
     private array $pool = [];
     /** @var list<float> what they may turn out to be */
     private array $poolUppers = [];
-    /** @var ?array{float, int, string} upper bound, time of publication and id of the last of them, when some were dropped */
+    /** @var ?array{float, int, string} upper bound, the time that its age counts from and id of the last of them, when some were dropped */
     private ?array $poolEnd = null;
 
     /** @param ?Trials $trials null where each place is earned */
