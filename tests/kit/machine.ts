@@ -121,8 +121,9 @@ function removeWithMounts(folder: string): void {
   for (const path of paths.filter((path) => path.startsWith(`${folder}/`))) spawnSync("umount", ["-l", path]);
   try {
     rmSync(folder, { recursive: true, force: true });
-  } catch {
-    // its warden still ends what writes there, and removes it then
+  } catch (error) {
+    // Its warden still ends what writes there, and removes it then.
+    if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
   }
 }
 

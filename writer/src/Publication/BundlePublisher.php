@@ -52,7 +52,9 @@ final readonly class BundlePublisher
         );
         // A run that died may have left one that nothing names yet.
         $this->store->putText($pointer->key(), $pointer->text, Condition::none());
-        if ($this->store->putText(self::KEY, $pointer->text, $condition) === null) {
+        // Another writer may have followed it before it is read again.
+        $isLater = fn(string $text): bool => ($this->read($text)->generation ?? 0) > $generation;
+        if ($this->store->putText(self::KEY, $pointer->text, $condition, $isLater) === null) {
             throw $this->ahead($this->current()[1], $generation);
         }
 
@@ -69,14 +71,18 @@ final readonly class BundlePublisher
         if ($object === null) {
             return [Condition::isNew(), 0];
         }
-        $reader = new PointerReader($this->keys->publicKeys, $this->name);
-        $found = BundlePointer::read($object->content, $reader);
+        $found = $this->read($object->content);
 
         return $found instanceof BundlePointer
             ? [Condition::matches($object->etag), $found->generation]
             : throw StoreFailure::because(
                 'No bundle was published: ' . self::KEY . " in the store is not ours, {$found->sentence()}.",
             );
+    }
+
+    private function read(string $text): BundlePointer|PointerVerdict
+    {
+        return BundlePointer::read($text, new PointerReader($this->keys->publicKeys, $this->name));
     }
 
     /** @throws StoreFailure when the file is not what the renderer said */

@@ -12,7 +12,6 @@ use TrendVault\Writer\Publication\Renderer;
 use TrendVault\Writer\Store\Deadline;
 use TrendVault\Writer\Publication\BundlePointer;
 use TrendVault\Writer\Tests\Store\FakeStore;
-use TrendVault\Writer\Tests\Support\Installation;
 
 final class BundleTest extends PublicationTestCase
 {
@@ -145,13 +144,5 @@ final class BundleTest extends PublicationTestCase
 
         self::assertSame(ExitCode::Usage, $result->exitCode);
         self::assertStringContainsString('those with a space in double quotes', $result->message());
-    }
-
-    private static function rendering(FakeStore $store): Installation
-    {
-        return self::installation($store, [
-            'RENDER_COMMAND' => '"' . PHP_BINARY . '" "' . __DIR__ . '/render.php"',
-            'HTTP_SOURCE_AUTHORIZATION' => 'stats.example Bearer abc',
-        ]);
     }
 }

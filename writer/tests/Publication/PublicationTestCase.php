@@ -22,6 +22,20 @@ abstract class PublicationTestCase extends TestCase
         return self::withVideos([...$store->settings(), ...$environment]);
     }
 
+    /**
+     * One that publishes bundles, too.
+     *
+     * @param array<string, string> $environment
+     */
+    protected static function rendering(FakeStore $store, array $environment = []): Installation
+    {
+        return self::installation($store, [
+            'RENDER_COMMAND' => '"' . PHP_BINARY . '" "' . __DIR__ . '/render.php"',
+            'HTTP_SOURCE_AUTHORIZATION' => 'stats.example Bearer abc',
+            ...$environment,
+        ]);
+    }
+
     /** @param array<string, string> $environment */
     protected static function withVideos(array $environment): Installation
     {

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Publication;
 
 use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\Attributes\TestWith;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Publication\Pointer;
 use TrendVault\Writer\Publication\SigningKeys;
@@ -55,19 +56,22 @@ final class TwoWritersTest extends PublicationTestCase
     }
 
     #[Test]
-    public function a_writer_whose_pointer_is_followed_before_it_looks_says_that_another_one_publishes(): void
-    {
+    #[TestWith(['current.json'])]
+    #[TestWith(['bundle.json'])]
+    public function a_writer_whose_pointer_is_followed_before_it_looks_says_that_another_one_publishes(
+        string $pointer,
+    ): void {
         $store = new FakeStore();
-        $first = self::installation($store, ['STORE_TIMEOUT_SECONDS' => '600']); // also while it is stopped
+        $first = self::rendering($store, ['STORE_TIMEOUT_SECONDS' => '600']); // also while it is stopped
         $first->run(['cron']);
         $second = self::copyOf($first);
         foreach ([$first, $second, $second] as $writer) {
             $writer->run(['rank']);
         }
-        $store->fail([['fault' => 'held', 'method' => 'PUT', 'key' => '^production/current']]);
+        $store->fail([['fault' => 'held', 'method' => 'PUT', 'key' => "^production/$pointer"]]);
         $before = count($store->requests());
         $running = $first->start(['publish']);
-        while (!in_array('PUT current.json', array_slice($store->requests(), $before), true)) {
+        while (!in_array("PUT $pointer", array_slice($store->requests(), $before), true)) {
             self::assertTrue($running->isRunning());
             usleep(1000);
         }
@@ -79,7 +83,10 @@ final class TwoWritersTest extends PublicationTestCase
 
         self::assertSame(ExitCode::Ok, $follower->exitCode, $follower->errors);
         self::assertSame(ExitCode::SourceFailed, $followed->exitCode);
-        self::assertStringContainsString('Another writer publishes', $followed->message('store_failed'));
+        self::assertStringContainsStringIgnoringCase(
+            'another writer publishes',
+            $followed->message('store_failed'),
+        );
         self::assertSame(
             [3, 2],
             [self::current($store)->generation, self::current($store)->previousGeneration],
