@@ -253,6 +253,14 @@ test("a list that nobody has now is not known, and one of a deleted generation i
   expect(await edgeWith(regions).read(dayList, 1, anyContext)).toBe("gone");
 });
 
+test("a list that was published since the index was read is not gone", async () => {
+  for (let generation = 1; generation < dayList.generation; generation++) {
+    const published = { generation, oldest_generation: 1, categories: [] };
+    const regions = { "/api/regions": { body: JSON.stringify(published) } };
+    expect(await edgeWith(regions).read(dayList, 1, anyContext)).toBeNull();
+  }
+});
+
 test("a category whose token has a hash is found among the published ones", async () => {
   const name = "ä".repeat(60);
   const published = { generation: 7, oldest_generation: 1, categories: ["Music", name] };

@@ -140,7 +140,7 @@ export class ListBlocks {
   }
 
   async #readPage(query: TrendingQuery, context: RequestContext): Promise<ListBlock | "gone" | null> {
-    const canonical = canonicalOf(trendingUrl(query), query);
+    const canonical = { ...canonicalOf(trendingUrl(query), query), wasPublished: true }; // its token is verified
     const stored = await this.#cache.match(canonical.target);
     if (stored?.status === 200) return readRanks(stored); // of any age: a generation's ranks do not change
     const result = await this.#cache.read(canonical, context);

@@ -48,6 +48,8 @@ export type CanonicalRequest = {
   query: (TrendingQuery & Pick<PageQuery, "lang">) | null;
   /** Whether the visitor's country chose the region, because the URL does not name one. */
   regionFromCountry: boolean;
+  /** Whether a signature says that there was such a list, whatever an index of before it says. */
+  wasPublished?: boolean;
 };
 
 type Canonicalized =

@@ -127,7 +127,7 @@ export class ReadThroughCache {
    * asked for it. Null when there may be one, or when there is no index. `last`: how it was last asked for the list.
    */
   async #refuse(
-    { query }: CanonicalRequest,
+    { query, wasPublished = false }: CanonicalRequest,
     context: RequestContext,
     last: RevalidationResult | undefined,
   ): Promise<ListRefusal | null> {
@@ -138,7 +138,7 @@ export class ReadThroughCache {
     if (known === null) return null;
     const found = findRefusal(query, known);
     if (found?.holds === "always") return found.refusal;
-    if (!isDoubted && (found === null || found.holds === "not for long")) return null;
+    if (!isDoubted && (found === null || found.holds === "not for long" || wasPublished)) return null;
     const newer = await this.#readIndex(since, context);
     return newer && (findRefusal(query, newer)?.refusal ?? null);
   }
