@@ -38,19 +38,19 @@ export function dependsOnPublications(query: TrendingQuery | null): query is Tre
 
 /**
  * Why there is no such list among the published ones; null when there may be one. `holds`: a deleted generation stays
- * deleted, but the next one may be published at any time.
+ * deleted, but the next one may be published at any time, and so may several, one after the other.
  */
 export function findRefusal(
   query: TrendingQuery,
   index: PublicationIndex,
-): { refusal: ListRefusal; holds: "always" | "now" | "not for long" } | null {
+): { refusal: ListRefusal; holds: "always" | "now" | "a second" | "not for long" } | null {
   const kept = keptOf(query, index);
   if (kept === null) return null;
   const generation = query.cursor === undefined ? kept.newest : readCursor(query.cursor).generation;
   if (generation < kept.oldest) return { refusal: listRefusals.generationGone(query), holds: "always" };
   if (generation > kept.newest) {
     const isNext = index.isOfOne || steps.includes(generation - kept.newest);
-    return { refusal: listRefusals.generationGone(query), holds: isNext ? "not for long" : "now" };
+    return { refusal: listRefusals.generationGone(query), holds: isNext ? "not for long" : "a second" };
   }
   if (generation < kept.newest) return null; // it may have had the list
   const published = regionOf(query.region, index);

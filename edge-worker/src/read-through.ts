@@ -133,12 +133,13 @@ export class ReadThroughCache {
   ): Promise<ListRefusal | null> {
     if (!dependsOnPublications(query)) return null;
     const isDoubted = last !== undefined && isRefused(last);
-    const since = this.clock() - (isDoubted ? trustedSecondsInDoubt : trustedSeconds);
     const known = await this.#readIndex(Number.NEGATIVE_INFINITY, context);
     if (known === null) return null;
     const found = findRefusal(query, known);
     if (found?.holds === "always") return found.refusal;
     if (!isDoubted && (found === null || found.holds === "not for long" || wasPublished)) return null;
+    const isShort = isDoubted || found?.holds === "a second";
+    const since = this.clock() - (isShort ? trustedSecondsInDoubt : trustedSeconds);
     const newer = await this.#readIndex(since, context);
     return newer && (findRefusal(query, newer)?.refusal ?? null);
   }
@@ -168,7 +169,7 @@ export class ReadThroughCache {
 const indexRequest: CanonicalRequest = { target: paths.regions, query: null, regionFromCountry: false };
 /** An index of the last seconds needs no newer one to say that something does not exist. */
 const trustedSeconds = 10;
-/** The same after the origin has refused the list, but without a signature. */
+/** The same after the origin has refused the list, but without a signature; and of a generation that may have come since. */
 const trustedSecondsInDoubt = 1;
 
 const hit: CacheStatus = { fwd: null };

@@ -60,6 +60,29 @@ test("when it is back, the first response that is good lets all lists be fetched
   });
 });
 
+test("a page of a generation that may have come since the origin said which there are is asked for after a second", async () => {
+  let now = Math.floor(Date.now() / 1000);
+  const edge = new InProcessEdge({ stored: [], fallback: null }, () => now);
+  const asked: string[] = [];
+  let newest = 7;
+  const answer = (target: string) => {
+    asked.push(target);
+    const index = { generation: newest, oldest_generation: 1, categories: [] };
+    return signedPage(target, now, target === "/api/regions" ? index : {});
+  };
+  const statusOf = async (generation: number) =>
+    JSON.parse(await edge.ask(`/api/trending?region=DE&cursor=${generation}-24`))[0];
+  await withFetch(answer, async () => {
+    expect(await statusOf(7 + 2)).toBe(410);
+    newest = 7 + 2;
+    expect(await statusOf(7 + 2)).toBe(410);
+    now += 2;
+    expect(await statusOf(7 + 2)).toBe(200);
+    for (let generation = 12; generation < 100; generation++) expect(await statusOf(generation)).toBe(410);
+  });
+  expect(asked.filter((target) => target === "/api/regions")).toHaveLength(2);
+});
+
 test("an answer that is too large is a failure of its target, and of no other", async () => {
   const now = Math.floor(Date.now() / 1000);
   const edge = new InProcessEdge({ stored: [], fallback: null }, () => now);

@@ -467,7 +467,7 @@ describe("cache-busting", () => {
       assert.equal(gone.status, 410);
     }
     assert.ok(stack.proxy.targets.every((target) => target === "/api/regions"));
-    const most = 5 + (performance.now() - began) / 10_000; // a statement is trusted for 10 s
+    const most = 5 + (performance.now() - began) / 1000; // a statement is trusted for a second at least
     assert.ok(stack.proxy.targets.length < most, `${stack.proxy.targets.length} requests`);
   });
 

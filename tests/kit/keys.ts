@@ -47,9 +47,10 @@ export function signAgain(whole: WholeResponse, created = Math.floor(Date.now() 
   return { ...whole, headers: { ...headers, ...write(sign(null, Buffer.from(base), privateKey)) } };
 }
 
-/** A signed page without items, of a ranking that was made at that time (Unix seconds), by default just now. */
-export function signedPage(target: string, now = Math.floor(Date.now() / 1000)): Exchange {
-  const body = Buffer.from(JSON.stringify({ generated_at: new Date(now * 1000).toISOString(), next: null }));
+/** A signed page without items, of a ranking that was made at that time (Unix seconds), by default just now, with further fields. */
+export function signedPage(target: string, now = Math.floor(Date.now() / 1000), fields = {}): Exchange {
+  const page = { generated_at: new Date(now * 1000).toISOString(), next: null, ...fields };
+  const body = Buffer.from(JSON.stringify(page));
   const digest = createHash("sha256").update(body).digest("base64");
   const headers = {
     "content-type": "application/json",
