@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { listLengths } from "@trendvault/contract/lists";
 import { Edge } from "@trendvault/kit/edge";
 import type { ClientResult } from "@trendvault/kit/fetch-many-worker";
-import { signAgain, type WholeResponse } from "@trendvault/kit/keys";
+import type { WholeResponse } from "@trendvault/kit/keys";
 import { root, until } from "@trendvault/kit/machine";
 import { type Behaviour, longLifetimes, passOn, withLifetimes } from "@trendvault/kit/origin-proxy";
 import { unstable_readConfig as readConfig } from "wrangler";
@@ -108,13 +107,11 @@ function phaseOf({ status, region, cacheStatus }: ClientResult): string {
 
 const failingVars = { ORIGIN_TIMEOUT_SECONDS: "3", ORIGIN_BACKOFF_SECONDS: "0.001" };
 const good = withLifetimes({ maxAge: 0, staleWhileRevalidate: 0, staleIfError: 43_200 }); // expired at once
-const others = {} as OtherResponses;
-const bad = Object.entries(badResponses(others));
+const bad = Object.entries(badResponses());
 
 // Each behaviour has targets of its own, so that none sees what another left behind.
-const coldTarget = (index: number) => `/api/trending?region=IT&limit=${limitOf(index)}`;
-const storedTarget = (index: number) => `/api/trending?region=IT&window=now&limit=${limitOf(index)}`;
-const limitOf = (index: number) => (index < listLengths.defaultPage - 1 ? index + 1 : index + 2); // the default is in no URL
+const coldTarget = (index: number) => `/api/trending?region=IT&limit=${index + 1}`;
+const storedTarget = (index: number) => `/api/trending?region=IT&window=now&limit=${index + 1}`;
 
 describe("when the origin answers with", () => {
   let stack: TestStack;
@@ -127,11 +124,6 @@ describe("when the origin answers with", () => {
       PL: await record("/api/trending?region=PL"),
       PT: await record("/api/trending?region=PT"),
     };
-    others.region = await record("/api/trending?region=FR");
-    others.window = await record("/api/trending?region=IT&window=week");
-    others.limit = await record("/api/trending?region=IT&limit=40");
-    others.missing = await record("/api/videos/none");
-    others.nextPage = await record("/api/trending?region=IT&cursor=1-24");
     stack.proxy.behaviour = good;
     for (const index of bad.keys()) stored.push(await (await fetchGood(storedTarget(index))).text());
   });
@@ -224,11 +216,11 @@ describe("when the origin answers with", () => {
   });
 });
 
-/** Valid responses to other requests. */
-type OtherResponses = Record<"region" | "window" | "limit" | "nextPage" | "missing", WholeResponse>;
-
-/** What can come back instead of the response, by what it is. `others` may be filled in later. */
-function badResponses(others: OtherResponses): Record<string, Behaviour> {
+/**
+ * What can come back instead of the response, by what it is: what workerd's fetch and its cryptography make of it. What
+ * a response must be to be taken, src/origin.test.ts says case by case.
+ */
+function badResponses(): Record<string, Behaviour> {
   return {
     "status 500": () => ({
       status: 500,
@@ -236,65 +228,20 @@ function badResponses(others: OtherResponses): Record<string, Behaviour> {
       body: Buffer.from("{}"),
     }),
     "a redirect": () => ({ status: 302, headers: { location: "/api/trending" }, body: Buffer.alloc(0) }),
-    "HTML with status 200": () => ({
-      status: 200,
-      headers: { "content-type": "text/html" },
-      body: Buffer.from("<h1>Please log in</h1>"),
-    }),
-    "nothing with status 200": (whole) => ({
-      ...whole,
-      body: Buffer.alloc(0),
-      headers: without(whole, "content-length"),
-    }),
     "half a body, then a closed connection": ({ status, headers, body }, _, response) => {
       response.writeHead(status, headers).write(body.subarray(0, body.length / 2), () => response.destroy());
       return "handled";
     },
     "half a body that says it is whole": (whole) => ({
-      ...whole,
-      headers: without(whole, "content-length"),
+      ...withoutLength(whole),
       body: whole.body.subarray(0, whole.body.length / 2),
-    }),
-    "a body with another title": (whole) => ({
-      ...whole,
-      body: Buffer.from(whole.body.toString().replace("Video", "Vixen")),
     }),
     "a body with another title and its digest": async (whole) => {
       const body = Buffer.from(whole.body.toString().replace("Video", "Vixen"));
       const digest = Buffer.from(await crypto.subtle.digest("SHA-256", body)).toString("base64");
       return { ...whole, headers: { ...whole.headers, "unencoded-digest": `sha-256=:${digest}:` }, body };
     },
-    "a wrong signature": (whole) => ({
-      ...whole,
-      headers: { ...whole.headers, signature: `tv=:${"A".repeat(86)}==:` },
-    }),
-    "no signature": (whole) => ({ ...whole, headers: without(whole, "signature") }),
-    "another entity tag": (whole) => ({ ...whole, headers: { ...whole.headers, etag: '"other"' } }),
-    "a response that may not be stored": (whole) =>
-      signAgain({ ...whole, headers: { ...whole.headers, "trendvault-cache-control": "no-store" } }),
-    "other lifetimes": (whole) => ({
-      ...whole,
-      headers: { ...whole.headers, "trendvault-cache-control": "max-age=999999999" },
-    }),
-    "the address of another list": (whole) => ({
-      ...whole,
-      headers: { ...whole.headers, "content-location": "/api/trending?region=FR" },
-    }),
-    "the body of another region": () => others.region,
-    "the body of another window": () => others.window,
-    "a longer body": () => others.limit,
-    "the body of the next page": () => others.nextPage,
-    "a problem of another kind": () => problem(400, "/problems/edge-signature"),
-    "an unsigned 400": () => problem(400, "/problems/invalid-parameter"),
-    "an unsigned 404": () => problem(404, "/problems/not-found"),
-    "an unsigned 410": () => problem(410, "/problems/generation-gone"),
-    "the signed 404 of another address": () => others.missing,
-    "20 MB": (whole) => ({
-      ...whole,
-      headers: without(whole, "content-length"),
-      body: Buffer.alloc(20_000_000, " "),
-    }),
-    "a refused signature": () => problem(403, "/problems/edge-signature"),
+    "20 MB": (whole) => ({ ...withoutLength(whole), body: Buffer.alloc(20_000_000, " ") }),
     "a closed connection": (_whole, _target, response) => {
       response.destroy();
       return "handled";
@@ -303,13 +250,8 @@ function badResponses(others: OtherResponses): Record<string, Behaviour> {
   };
 }
 
-function without({ headers }: WholeResponse, name: string): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([other]) => other !== name));
-}
-
-function problem(status: number, type: string): WholeResponse {
-  const headers = { "content-type": "application/problem+json" };
-  return { status, headers, body: Buffer.from(JSON.stringify({ type, status, title: "", detail: "" })) };
+function withoutLength({ headers: { "content-length": _, ...headers }, ...whole }: WholeResponse) {
+  return { ...whole, headers };
 }
 
 const many = (target: string) => Array.from({ length: 500 }, () => ({ target }));
