@@ -374,7 +374,7 @@ export class PublishingSystem {
 }
 
 /** The settings and keys of all parts over a store. */
-export async function newEnvironment(store: TestStore): Promise<Record<string, string>> {
+async function newEnvironment(store: TestStore): Promise<Record<string, string>> {
   const [signing, tokens, publications, edge] = Array.from({ length: 4 }, () =>
     crypto.getRandomValues(Buffer.alloc(32)),
   ) as [Buffer, Buffer, Buffer, Buffer];
