@@ -5,11 +5,10 @@ import { windowHours, windows } from "@trendvault/contract/lists";
 import { explanationUrl } from "@trendvault/contract/queries";
 import { type Explanation, schemas } from "@trendvault/contract/responses";
 import { DatabaseBuilder } from "@trendvault/kit/database";
-import { newFolder } from "@trendvault/kit/machine";
+import { newFolder, writerProgram } from "@trendvault/kit/machine";
 import { openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
 import { Random, testSeed as seed } from "@trendvault/kit/random";
 
-const writer = Bun.fileURLToPath(import.meta.resolve("../../writer/bin/writer"));
 const random = new Random(seed);
 const regions = ["DE", "GB"] as const;
 const videoCount = 90;
@@ -24,7 +23,7 @@ function run(args: string[], stdin = ""): { code: number; text: string } {
     DB_PATH: join(folder, "trendvault.db"),
     SOURCES: "edge:https://lists.example",
   };
-  const { exitCode, stdout } = Bun.spawnSync([writer, ...args], {
+  const { exitCode, stdout } = Bun.spawnSync([writerProgram, ...args], {
     env,
     stdin: Buffer.from(stdin),
     stderr: "ignore",
@@ -188,7 +187,7 @@ test(
     const path = join(own, "trendvault.db");
     const env = { ...process.env, DB_PATH: path };
     const write = (args: string[], lines: object[] = []) =>
-      Bun.spawnSync([writer, ...args], {
+      Bun.spawnSync([writerProgram, ...args], {
         env,
         stdin: Buffer.from(lines.map((line) => JSON.stringify(line)).join("\n")),
         stderr: "ignore",
@@ -251,7 +250,7 @@ test("how the lists are made is said without keys and paths", async () => {
 });
 
 test("the hours of a window are the writer's", async () => {
-  const source = await Bun.file(join(writer, "../../src/Ranking/Forecast.php")).text();
+  const source = await Bun.file(join(writerProgram, "../../src/Ranking/Forecast.php")).text();
   for (const window of windows) {
     const name = window.charAt(0).toUpperCase() + window.slice(1);
     expect(source).toContain(`self::${name} => ${windowHours[window]}.0`);

@@ -2,9 +2,7 @@ import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { regionCodes } from "@trendvault/contract/regions";
-import { newFolder } from "@trendvault/kit/machine";
-
-const writer = join(import.meta.dirname, "../../writer/bin/writer");
+import { newFolder, writerProgram } from "@trendvault/kit/machine";
 
 export type TestDatabase = {
   path: string;
@@ -36,7 +34,7 @@ export function makeDatabase(secondsAgo = 0, contents: Contents = {}): TestDatab
   const settings = regionsFile === undefined ? { REGIONS: regions?.join() } : { REGIONS_FILE: regionsFile };
   const env = { ...process.env, ...settings };
   const run = (words: string[], input = "") =>
-    execFileSync(writer, [...words, "--db", path], { env, input, stdio: ["pipe", "ignore", "pipe"] });
+    execFileSync(writerProgram, [...words, "--db", path], { env, input, stdio: ["pipe", "ignore", "pipe"] });
   run(["migrate"]);
   run(["ingest", "-"], observations(contents));
   run(["rank", "--at", formatTime(Date.now() - secondsAgo * 1000)]);

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { windows } from "@trendvault/contract/lists";
 import { regionCodes } from "@trendvault/contract/regions";
-import { newFolder } from "@trendvault/kit/machine";
+import { newFolder, writerProgram } from "@trendvault/kit/machine";
 import { openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
 import { Random } from "@trendvault/kit/random";
 
 // What docs/operations/scale.md promises: whether one writer ranks all regions or several share them, the lists are the same.
 
-const writer = resolve(import.meta.dir, "../../writer/bin/writer");
 setDefaultTimeout(1_200_000); // real processes on a busy machine
 const hour = 3_600_000;
 const hours = 12;
@@ -69,27 +69,25 @@ function timeOf(milliseconds: number): string {
 }
 
 /** Ranks what was counted until an hour before, then the rest, as a writer of all regions or of some. */
-async function publish(name: string, lines: readonly Line[], settings: Record<string, string> = {}) {
+function publish(name: string, lines: readonly Line[], settings: Record<string, string> = {}) {
   const path = join(folder, `${name}.db`);
-  const run = async (words: string[], input: readonly Line[] = []) => {
-    const stdin = new Blob(input.map((line) => `${JSON.stringify(line)}\n`));
-    const env = { PATH: process.env.PATH ?? "", DB_PATH: path, ...settings };
-    const child = Bun.spawn([writer, ...words], { env, stdin, stdout: "ignore", stderr: "pipe" });
-    const said = await child.stderr.text();
-    if ((await child.exited) !== 0) throw new Error(`writer ${words.join(" ")} failed: ${said}`);
+  const run = (words: string[], lines: readonly Line[] = []) => {
+    const input = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const env = { PATH: process.env.PATH, DB_PATH: path, ...settings };
+    execFileSync(writerProgram, words, { env, input, stdio: ["pipe", "ignore", "pipe"] });
   };
-  await run(["migrate"]);
+  run(["migrate"]);
   const earlier = timeOf(now - hour);
-  await run(
+  run(
     ["ingest", "-"],
     lines.filter(({ observed_at }) => observed_at <= earlier),
   );
-  await run(["rank", "--at", earlier]);
-  await run(
+  run(["rank", "--at", earlier]);
+  run(
     ["ingest", "-"],
     lines.filter(({ observed_at }) => observed_at > earlier),
   );
-  await run(["rank", "--at", timeOf(now)]);
+  run(["rank", "--at", timeOf(now)]);
   return openTestOrigin(path);
 }
 

@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { windows } from "@trendvault/contract/lists";
-import { newFolder, until } from "@trendvault/kit/machine";
+import { newFolder, root, until, writerProgram } from "@trendvault/kit/machine";
 import { missingServer, TestStore } from "@trendvault/kit/object-store";
 import { OriginProcess } from "@trendvault/kit/origin-process";
 
@@ -34,7 +34,7 @@ class RegionWriter {
 
   /** @throws Error with what it said when it fails */
   async run(words: string[], input = ""): Promise<string> {
-    const child = Bun.spawn([join(root, "writer/bin/writer"), ...words], {
+    const child = Bun.spawn([writerProgram, ...words], {
       env: this.#env,
       stdin: new Blob([input]),
       stdout: "pipe",
@@ -74,7 +74,6 @@ class RegionWriter {
   }
 }
 
-const root = resolve(import.meta.dir, "../..");
 const timeoutMs = 1_200_000;
 
 let folder: string;

@@ -4,7 +4,15 @@ import type { ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import { exitOf, freePort, killLaunched, launch, newFolder, until } from "@trendvault/kit/machine";
+import {
+  exitOf,
+  freePort,
+  killLaunched,
+  launch,
+  newFolder,
+  until,
+  writerProgram,
+} from "@trendvault/kit/machine";
 import { drawsOf, Random } from "@trendvault/kit/random";
 import { parseOptions } from "./options.ts";
 import { servicesOf } from "./services.ts";
@@ -12,7 +20,6 @@ import { loadOrCreateKeys } from "./settings.ts";
 import { visit, visitorHeaders } from "./visitors.ts";
 
 const root = resolve(import.meta.dir, "../..");
-const writer = join(root, "writer/bin/writer");
 
 /** Adds up what is stored of each video, since the writer deletes a minute that has been counted. */
 const addUp = `CREATE TABLE stored (region, video_id, impressions, clicks);
@@ -107,7 +114,7 @@ class LoopParts {
   /** Resolves with the exit code. After `killedAfterMs` it is killed. */
   async runWriter(command: readonly string[], killedAfterMs = Number.POSITIVE_INFINITY): Promise<number> {
     const log = openSync(join(this.#folder, "writer.log"), "w");
-    const child = launch([writer, ...command], { env: this.#env, stdio: ["ignore", "ignore", log] });
+    const child = launch([writerProgram, ...command], { env: this.#env, stdio: ["ignore", "ignore", log] });
     closeSync(log);
     const timer = Number.isFinite(killedAfterMs)
       ? setTimeout(() => killLaunched(child), killedAfterMs)

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { builtInRegions, regions, type Site as SiteData } from "@trendvault/contract/regions";
 import { Edge } from "@trendvault/kit/edge";
-import { newFolder, until } from "@trendvault/kit/machine";
+import { newFolder, until, writerProgram } from "@trendvault/kit/machine";
 import { EdgeOrigin } from "@trendvault/kit/origin-process";
 import { OriginProxy } from "@trendvault/kit/origin-proxy";
 import { drawPicture } from "../../../tools/up/demo-site.ts";
@@ -80,7 +80,6 @@ function drawn(path: string): Answer | undefined {
   return body === null ? undefined : { headers: { "content-type": "image/svg+xml" }, body };
 }
 
-const writer = join(import.meta.dirname, "../../../writer/bin/writer");
 const hourMs = 3_600_000;
 
 /** What the origin is told of its site, beside the built-in regions. */
@@ -133,7 +132,7 @@ class Database {
   }
 
   #write(words: readonly string[], input: string): void {
-    execFileSync(writer, [...words, "--db", this.path], { input, stdio: ["pipe", "ignore", "pipe"] });
+    execFileSync(writerProgram, [...words, "--db", this.path], { input, stdio: ["pipe", "ignore", "pipe"] });
   }
 }
 
