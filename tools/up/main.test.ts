@@ -1,16 +1,12 @@
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { ChildProcess } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
-import type { PublicKeySet } from "@trendvault/contract/keys";
 import type { RegionTable } from "@trendvault/contract/regions";
-import { verifyToken } from "@trendvault/contract/token";
 import { exitOf, freePort, launch, newFolder } from "@trendvault/kit/machine";
-import { worldRegions } from "@trendvault/kit/regions";
 import { createVerifier } from "../../web/client/src/verify.ts";
 
 setDefaultTimeout(1_200_000); // real processes on a busy machine
@@ -267,45 +263,6 @@ test("regions and languages of one's own are those of the writer, the origin, th
   expect(await (await ask("/?region=US&lang=ja")).text()).toContain("もっと見る");
 });
 
-test("two hundred regions are up, each with its own list, page, feed and export", async () => {
-  const table = worldRegions();
-  const codes = table.regions.map(({ code }) => code);
-  const source = codes.flatMap((region) =>
-    twoVideos.map((video) => ({ ...video, id: `${region}-${video.id}`, region })),
-  );
-  const { ask, read } = await up(table, source);
-  const { regions } = await read("/api/regions");
-  const published = ({ code, generation }: { code: string; generation: number | null }) => [code, generation];
-  expect(regions.map(published)).toEqual(codes.map((code) => [code, 1]));
-  for (const [region, language] of [
-    ...([
-      ["AD", "en"],
-      ["CH", "de"],
-      ["MX", "es"],
-      ["US", "en"],
-      ["ZW", "en"],
-    ] as const),
-  ]) {
-    const ids = [`${region}-rising`, `${region}-falling`];
-    const { items } = await read(`/api/trending?region=${region}`);
-    expect(items.map(({ id }: { id: string }) => id)).toEqual(ids);
-    expect((await read(`/api/trending?region=${region}&fields=chart`)).items[0].id).toBe(ids[0]); // the element's
-    const feed = await read(`/feeds/${region}.json`);
-    expect(feed.items[0]._trendvault.video).toBe(ids[0]);
-    const [head = "", ...ranks] = (await (await ask(`/api/export/${region}.ndjson`)).text())
-      .trim()
-      .split("\n");
-    expect(JSON.parse(head)).toMatchObject({ region, count: ranks.length });
-    expect(JSON.parse(ranks[0] ?? "")).toMatchObject({ id: ids[0] });
-    const page = await (await ask(`/?region=${region}`)).text();
-    expect(page).toContain(`<html lang="${language}"`);
-    expect(page).toContain(`<option value="${region}" selected`);
-    expect(page.match(/<option value="(..)"/g)).toHaveLength(codes.length);
-  }
-  const { detail } = await read("/api/trending?region=GF"); // its visitors get FR
-  expect(detail).toBe(`region: expected one of ${codes.join(", ")}`);
-});
-
 test("a file of regions with mistakes is refused before anything is started, with each of them", async () => {
   const regions = regionsFile({ ...threeRegions, default: "GB", planets: 3 });
   const stack = await start(["--regions", regions]);
@@ -339,83 +296,6 @@ function regionsFile(table: object): string {
   writeFileSync(path, JSON.stringify(table));
   writeFileSync(join(path, "../ja.json"), '{"dir": "ltr", "allCategories": "もっと見る"}');
   return path;
-}
-
-const root = resolve(import.meta.dir, "../..");
-
-type Page = {
-  generation: number;
-  total: number;
-  next: string | null;
-  token: string;
-  items: { id: string; rank: number }[];
-};
-
-test("following next finds every video once, while the writer publishes between its pages", async () => {
-  const port = await freePort();
-  const db = newDatabasePath();
-  const stack = await start(["--source", sourceFile(videos(120, 0)), "--db", db, "--port", String(port)]);
-  await stack.waitForOutput("TrendVault is up.");
-
-  const pages: Page[] = [];
-  for (
-    let path: string | null = "/api/trending?region=GB&limit=50";
-    path !== null;
-    path = pages.at(-1)?.next ?? null
-  ) {
-    pages.push(await getPage(port, path));
-    await publishAnother(db, { port, newer: sourceFile(videos(120, pages.length)) });
-  }
-
-  const items = pages.flatMap((page) => page.items);
-  expect(pages.map((page) => page.items.length)).toEqual([50, 50, 20]);
-  expect(new Set(pages.map((page) => page.generation)).size).toBe(1);
-  expect(items.map((item) => item.rank)).toEqual(Array.from({ length: 120 }, (_, index) => index + 1));
-  expect(new Set(items.map((item) => item.id)).size).toBe(120);
-  expect((await getPage(port, "/api/trending")).generation).toBeGreaterThan(pages[0]?.generation ?? 0);
-});
-
-test("the token of a served list verifies with the published keys, and not with others", async () => {
-  const [port, envFile] = [await freePort(), newEnvFile()];
-  const args = ["--source", sourceFile(videos(3, 0)), "--port", String(port), "--env-file", envFile];
-  await (await start(args)).waitForOutput("TrendVault is up.");
-  const { token } = await getPage(port, "/api/trending?region=gb");
-
-  const response = await fetch(`http://127.0.0.1:${port}/.well-known/jwks.json`);
-  const keys = (await response.json()) as PublicKeySet;
-  const now = Date.now() / 1000;
-  expect((await verifyToken(token, keys, { now })).verdict).toBe("valid");
-  const x = randomBytes(32).toString("base64url");
-  const others = { keys: keys.keys.map((key) => ({ ...key, x })) };
-  expect((await verifyToken(token, others, { now })).verdict).toBe("tampered");
-});
-
-/** Videos that gain views steadily; each turn reverses which gains most, and adds to all of them. */
-function videos(count: number, turn: number) {
-  return Array.from({ length: count }, (_, index) => {
-    const gain = turn % 2 === 0 ? index + 1 : count - index;
-    return { id: `video${index}`, views: [1_000, 1_000 + gain * 100].map((views) => views + turn * 50_000) };
-  });
-}
-
-/** Ingests newer view counts, ranks them, and waits until the origin serves the new generation. */
-async function publishAnother(db: string, { port, newer }: { port: number; newer: string }): Promise<void> {
-  const before = (await getPage(port, "/api/trending")).generation;
-  for (const command of [["ingest", "--shift-to-now", newer], ["rank"]]) {
-    const run = Bun.spawnSync([resolve(root, "writer/bin/writer"), ...command, "--db", db]);
-    if (run.exitCode !== 0) throw new Error(run.stderr.toString());
-  }
-  const deadline = Date.now() + 600_000; // only a fault takes so long, on a busy machine
-  while ((await getPage(port, "/api/trending")).generation === before) {
-    if (Date.now() > deadline) throw new Error(`generation ${before} is still served`);
-    await Bun.sleep(10);
-  }
-}
-
-async function getPage(port: number, path: string): Promise<Page> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`);
-  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as Page;
 }
 
 const main = join(import.meta.dir, "main.ts");
