@@ -132,7 +132,6 @@ export const suites: readonly Suite[] = [
       ...["tools/up", "tools/check"],
     ],
   },
-  check("style", "imports that the layers cannot follow", "sh tools/check/layers/unfollowed"),
   check("style", "layers of PHP", "php tools/check/layers/writer.php"),
   check("style", "composer.json", "composer validate --strict --no-interaction writer/composer.json"),
   check("style", "shellcheck", "shellcheck --external-sources FILES", [
@@ -140,7 +139,6 @@ export const suites: readonly Suite[] = [
     "tools/setup/*.sh",
     "tools/setup/bring",
     "tools/setup/test",
-    "tools/check/layers/unfollowed",
     "db/check-schema",
     "edge-worker/dev",
     "loadtest/endurance/workerd-with-clock",

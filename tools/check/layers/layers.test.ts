@@ -26,15 +26,8 @@ function run(command: string[], files: Record<string, string>): string {
 const upwards: Record<string, [line: string, target: string]> = {
   "api/src/http/a.ts": ['import { origin } from "../origin.ts";', "origin.ts"],
   "api/src/http/b.ts": ['import type { Origin } from "../origin.ts";', "origin.ts"],
-  "api/src/http/c.ts": ['import "../origin.ts";', "origin.ts"],
-  "api/src/http/d.ts": ['export * from "../origin.ts";', "origin.ts"],
   "api/src/http/e.ts": ['export type { Origin } from "../origin.ts";', "origin.ts"],
-  "api/src/http/f.ts": ['await import("../origin.ts");', "origin.ts"],
   "api/src/http/g.ts": ['let page: import("../origin.ts").Page;', "origin.ts"],
-  "api/src/http/h.ts": ['const origin = require("../origin.ts");', "origin.ts"],
-  "api/src/http/i.ts": ["await import(`../origin.ts`);", "origin.ts"],
-  "api/src/http/j.ts": ['import "../origin";', "origin.ts"],
-  "api/src/http/k.ts": ['import "../../../contract/../api/src/origin.ts";', "origin.ts"],
   "api/src/http/l.test.ts": ['import "../origin.ts";', "origin.ts"],
   "api/src/process/side.ts": ['import "../bundle/side.ts";', "bundle/side.ts"],
 };
@@ -87,27 +80,6 @@ test("imports that go down are right, and a test may import helpers from outside
   );
 });
 
-test.each([
-  ['await import("../http/" + name);'],
-  ["await import(`../http/\u0024{name}.ts`);"],
-  ["require(name);"],
-  ['const load = require; load("../http/server.ts");'],
-  ['module.require("../http/server.ts");'],
-  ['import { createRequire } from "node:module";'],
-  ['new Worker(new URL("../http/server.ts", import.meta.url));'],
-  ['import.meta.resolve("../http/server.ts");'],
-  ['/// <reference path="../http/server.ts" />'],
-])("%s cannot be followed and is refused", (line) => {
-  const said = run(["sh", join(import.meta.dir, "unfollowed")], { "api/src/http/a.ts": line });
-  expect(said).toBe(`api/src/http/a.ts:1:${line}\n`);
-});
-
-test("imports by a literal name are no matter for that", () => {
-  const right =
-    'await import("../a.ts");\nrequire("./b.ts");\nlet c: import("./c.ts").C;\nnew URL(import.meta.url);\n';
-  expect(run(["sh", join(import.meta.dir, "unfollowed")], { "api/src/http/a.ts": right })).toBe("");
-});
-
 test("bin/test names every root of the layers", async () => {
   const roots = (await Bun.file(join(import.meta.dir, "typescript.mjs")).text()).matchAll(/root: "([^"]+)"/g);
   const command = suites.find(({ name }) => name === "layers of TypeScript")?.command;
@@ -124,7 +96,7 @@ function checkWriter(clock: string, changed: Record<string, string> = {}): strin
     "writer/src/Sources/Source.php": php("Sources", "interface Source {}"),
     "writer/src/Sources/YouTube/Chart.php": php(
       "Sources\\YouTube",
-      "use TrendVault\\Writer\\Sources\\Source;\nclass Chart implements Source {}\nenum Kind {}",
+      "use TrendVault\\Writer\\Sources\\Source;\nclass Chart implements Source {}",
     ),
     "writer/src/Time/Clock.php": php("Time", clock),
     ...changed,
@@ -133,37 +105,24 @@ function checkWriter(clock: string, changed: Record<string, string> = {}): strin
 
 test.each([
   ["use TrendVault\\Writer\\Sources\\YouTube\\Chart;"],
-  ["use TrendVault\\Writer\\Sources\\YouTube\\Kind;"],
   ["use TrendVault\\Writer\\Sources\\YouTube\\Chart as Other;"],
   ["use TrendVault\\Writer\\Sources\\{Source, YouTube\\Chart};"],
-  ["use TrendVault\\Writer\\{Sources\\YouTube\\Chart, Sources\\Source};"],
   ["function f(): \\TrendVault\\Writer\\Sources\\YouTube\\Chart {}"],
   ["use TrendVault\\Writer\\Sources;\nnew Sources\\YouTube\\Chart();"],
-  ["use TrendVault\\Writer\\Sources\\YouTube as Tube;\nnew tube\\CHART();"],
-  ["use TrendVault\\Writer as W;\n$name = W\\Sources\\YouTube\\Chart::class;"],
-  ["$f = function () use ($x) { return new \\TrendVault\\Writer\\Sources\\YouTube\\Chart(); };"],
-  ["switch ($x) { case \\TrendVault\\Writer\\Sources\\YouTube\\Chart::LIMIT: }"],
-  ["class A { const \\TrendVault\\Writer\\Sources\\YouTube\\Chart CHART = null; }"],
   ["#[\\TrendVault\\Writer\\Sources\\YouTube\\Chart]\nclass A {}"],
-  ["class_exists('\\TrendVault\\Writer\\Sources\\YouTube\\Chart');"],
-  ['class_alias("TrendVault\\\\Writer\\\\Sources\\\\YouTube\\\\Chart", "Chart");'],
 ])("%s in a lower layer names both files and the rule", (line) => {
   expect(checkWriter(line)).toContain(
     "Time/Clock.php imports Sources/YouTube/Chart.php: Time is below Sources/YouTube\n",
   );
 });
 
-test.each([
-  ["require __DIR__ . '/../Sources/YouTube/Chart.php';", "by include, require or eval: name a class instead"],
-  ["include_once 'Chart.php';", "by include, require or eval: name a class instead"],
-  ["eval($code);", "by include, require or eval: name a class instead"],
-  ["new (__NAMESPACE__ . $name)();", "by __NAMESPACE__: name a class instead"],
-  ["$n = 'TrendVault\\Writer\\Sources\\YouTube\\\\' . $kind;", "by a part of a class's name: name the class"],
-  ["use TrendVault\\Writer\\Time\\Second;", "TrendVault\\Writer\\Time\\Second, which has no file"],
-  ["new \\TrendVault\\Writer\\Sources\\Third();", "TrendVault\\Writer\\Sources\\Third, which has no file"],
-])("%s cannot be followed and is refused", (line, what) => {
-  expect(checkWriter(line)).toContain(`Time/Clock.php imports ${what}\n`);
-});
+test.each(["use TrendVault\\Writer\\Time\\Second;", "new \\TrendVault\\Writer\\Sources\\Third();"])(
+  "%s names a class without a file and is refused",
+  (line) => {
+    const name = /TrendVault[\w\\]+/.exec(line)?.[0];
+    expect(checkWriter(line)).toContain(`Time/Clock.php imports ${name}, which has no file\n`);
+  },
+);
 
 test("the writer's files without an entry, entries without a file, neighbours and cycles are named", () => {
   const said = checkWriter("interface Clock {}", {

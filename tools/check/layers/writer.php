@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 use PhpParser\Modifiers;
 use PhpParser\Node;
-use PhpParser\Node\Expr;
 use PhpParser\Node\Stmt;
 use PhpParser\NodeTraverser;
 use PhpParser\NodeVisitor\NameResolver;
@@ -16,9 +15,9 @@ $parsers = ["$root/.tools/php/usr/share/php/PhpParser", '/usr/share/php/PhpParse
 require array_find($parsers, static fn(string $folder) => is_file("$folder/autoload.php")) . '/autoload.php';
 
 /**
- * Checks which folder of the writer imports which, and that no PHP file has what prettier deletes. The parser
- * that PHPUnit brings reads the files of the project in the current folder. An import is every class that a file names: by `use`, also
- * grouped, by a qualified name, by a name of its own namespace, in a string that is a class of the writer.
+ * Checks which folder of the writer imports which, and that no PHP file has what prettier deletes. The parser that
+ * PHPUnit brings reads the files of the project in the current folder. An import is every class that a file names: by
+ * `use`, also grouped, by a qualified name, by a name of its own namespace.
  *
  * The layers go from top to bottom: a file imports its own entry and those of the layers below. Two entries of one
  * layer do not import each other. A folder covers what is in it, except what has an entry of its own. With `*` each of
@@ -43,8 +42,6 @@ const LAYERS = [
     ['Time', 'WriterException.php', 'libraries.php'],
     ['ExitCode.php'],
 ];
-/** They load others by a path that is known only when they run: the autoloaders. */
-const MAY_LOAD = ['main.php', 'libraries.php'];
 
 /** @return Generator<string> a sentence for each violation */
 function violations(): Generator
@@ -73,16 +70,9 @@ function violations(): Generator
         foreach (array_unique(array_map(strtolower(...), $names->named)) as $at => $name) {
             if (isset($declaring[$name])) {
                 $graph[$file][] = $declaring[$name];
-            } elseif (
-                str_starts_with($name, 'trendvault\\writer\\') &&
-                !isNamespace($name, $declaring) &&
-                !in_array($file, MAY_LOAD, true)
-            ) {
+            } elseif (str_starts_with($name, 'trendvault\\writer\\') && !isNamespace($name, $declaring)) {
                 yield "$file imports {$names->named[$at]}, which has no file";
             }
-        }
-        foreach (in_array($file, MAY_LOAD, true) ? [] : $names->unreadable as $what) {
-            yield "$file imports $what";
         }
         $graph[$file] = array_diff(array_unique($graph[$file]), [$file]);
         foreach ($graph[$file] as $target) {
@@ -189,15 +179,13 @@ function cyclesFrom(string $file, array $graph): iterable
     }
 }
 
-/** What a file declares and names, with namespaces, and what cannot be followed. */
+/** What a file declares and names, with namespaces. */
 final class Names extends NodeVisitorAbstract
 {
     /** @var list<string> classes */
     public array $declared = [];
     /** @var list<string> */
     public array $named = [];
-    /** @var list<string> */
-    public array $unreadable = [];
     /** @var list<int> lines with syntax that prettier's plugin deletes */
     public array $unformattable = [];
 
@@ -209,13 +197,6 @@ final class Names extends NodeVisitorAbstract
                 => ($this->declared[] = $node->namespacedName->toString()),
             $node instanceof Stmt\Use_, $node instanceof Stmt\GroupUse => $this->enterUse($node),
             $node instanceof Node\Name\FullyQualified => ($this->named[] = $node->toString()),
-            $node instanceof Node\Scalar\String_,
-            $node instanceof Node\InterpolatedStringPart
-                => $this->enterString($node->value),
-            $node instanceof Expr\Include_, $node instanceof Expr\Eval_ => ($this->unreadable[] =
-                'by include, require or eval: name a class instead'),
-            $node instanceof Node\Scalar\MagicConst\Namespace_ => ($this->unreadable[] =
-                'by __NAMESPACE__: name a class instead'),
             ($node instanceof Stmt\Property || $node instanceof Node\Param) &&
                 ($node->hooks !== [] || ($node->flags & Modifiers::VISIBILITY_SET_MASK) !== 0)
                 => ($this->unformattable[] = $node->getStartLine()),
@@ -229,18 +210,6 @@ final class Names extends NodeVisitorAbstract
         $prefix = $use instanceof Stmt\GroupUse ? $use->prefix->toString() . '\\' : '';
         foreach ($use->uses as $item) {
             $this->named[] = $prefix . $item->name->toString();
-        }
-    }
-
-    /** A string may be a class of the writer, as in class_exists('TrendVault\Writer\X'), or the beginning of one. */
-    private function enterString(string $text): void
-    {
-        if (preg_match('/^\\\\?(TrendVault\\\\Writer(?:\\\\\w+)*)(\\\\?)$/i', $text, $found) === 1) {
-            $this->named[] = $found[1];
-            array_push(
-                $this->unreadable,
-                ...$found[2] === '' ? [] : ["by a part of a class's name: name the class"],
-            );
         }
     }
 }
