@@ -420,5 +420,3 @@ describe("an edge over two stores of which one cannot be read, without a key", (
     assert.equal((await edge.fetch("/.well-known/jwks.json")).status, 200);
   });
 });
-
-/** A body without its token, whose minute differs. */

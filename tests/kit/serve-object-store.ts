@@ -37,8 +37,6 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(await request.toArray()).toString();
 }
 
-// A test store for tests in other languages than TypeScript. Ends with its standard input. Exit code 77 where there is no S3 server, with the reason on standard error.
-
 const missing = missingServer();
 if (missing !== null) {
   console.error(missing);
