@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { crossOriginFields } from "@trendvault/contract/http";
-import { regionCodes } from "@trendvault/contract/regions";
 import type { Page } from "playwright-core";
 import { sharedStack } from "./test-support/stack.ts";
 import {
@@ -114,41 +113,10 @@ describe("in a browser, a script of another site", () => {
     const headers = { "x-other": "1" };
     assert.equal(await fetchThere("/api/regions", { headers }, { errors }), null);
   });
-
-  test("sees how long a request took, and what the edge says of that", () =>
-    visit(partner.url, { hosts: [new URL(edge).host, partner.host] }, async ({ page }) => {
-      await page.goto("/");
-      const timing = await page.evaluate(async (url) => {
-        await (await fetch(url)).text();
-        const [entry] = performance.getEntriesByName(url) as PerformanceResourceTiming[];
-        return { started: entry?.responseStart, names: entry?.serverTiming.map(({ name }) => name) };
-      }, `${edge}/api/regions`);
-      assert.ok((timing.started ?? 0) > 0);
-      assert.ok(timing.names?.includes("edge"));
-    }));
 });
 
-describe("in a browser, the endpoint", () => {
-  let edge: string;
-  before(async () => {
-    edge = (await sharedStack()).edge.url;
-  });
-
-  test("shows the regions as JSON", () =>
-    visit(edge, {}, async ({ page }) => {
-      await page.goto("/api/regions");
-      const shown = JSON.parse((await page.locator("body").textContent()) ?? "") as {
-        regions: { code: string }[];
-      };
-      assert.deepEqual(
-        shown.regions.map(({ code }) => code),
-        regionCodes,
-      );
-    }));
-
-  test("explains its problems on pages that are accessible", () =>
-    visit(edge, {}, async ({ page }) => {
-      await page.goto("/problems/not-found");
-      await assertAccessible(page);
-    }));
-});
+test("in a browser, a problem is explained on a page that is accessible", async () =>
+  visit((await sharedStack()).edge.url, {}, async ({ page }) => {
+    await page.goto("/problems/not-found");
+    await assertAccessible(page);
+  }));

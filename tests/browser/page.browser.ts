@@ -7,7 +7,7 @@ import { pageLanguages } from "@trendvault/contract/page";
 import { regionCodes } from "@trendvault/contract/regions";
 import type { Locator, Page } from "playwright-core";
 import { idsOf, type OpenPage, openPage, ranksOf, upTo } from "./test-support/open-page.ts";
-import { Stack, sharedStack } from "./test-support/stack.ts";
+import { sharedStack } from "./test-support/stack.ts";
 import { assertAccessible, browser, serveSite, visit } from "./test-support/visit.ts";
 
 describe("the page", () => {
@@ -128,31 +128,6 @@ describe("the page", () => {
         assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, target);
       }));
   }
-
-  test("shows further ranks, each once and all of one generation, while others are published", async () => {
-    const stack = await Stack.start(); // two generations within seconds: the edge of the shared one would refuse the second's pages
-    try {
-      await openPage(
-        "/?region=FR",
-        async ({ page }) => {
-          const shown = await idsOf(page);
-          for (const last of [48, 60]) {
-            await stack.publish();
-            await page.locator("#more a").dispatchEvent("click");
-            await page.locator(`trendvault-list li[data-rank="${last}"]`).waitFor();
-          }
-          assert.deepEqual(await ranksOf(page), upTo(60));
-          const ids = await idsOf(page);
-          assert.equal(new Set(ids).size, 60);
-          assert.deepEqual(ids.slice(0, 24), shown);
-          assert.equal(await page.locator("#more").count(), 0);
-        },
-        { stack },
-      );
-    } finally {
-      await stack.close();
-    }
-  });
 
   test("opens a video by its picture, as by its title, and nothing beside it", () =>
     openPage("/?region=GB", async ({ page }) => {
