@@ -32,7 +32,7 @@ describe("a response of the edge", () => {
   const target = "/api/trending?region=ES&limit=5";
   const get = (headers: Record<string, string> = {}) => stack.edge.fetch(target, { headers });
 
-  test("is signed as the origin's is, and other implementations of RFC 9421 verify it", async () => {
+  test("is signed as the origin's is, and another implementation of RFC 9421 verifies it", async () => {
     for (const path of [
       target,
       "/api/regions",

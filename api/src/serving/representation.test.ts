@@ -142,7 +142,7 @@ describe("signatures", () => {
     },
   );
 
-  test("everything that is signed names its question, and other implementations of RFC 9421 verify it", async () => {
+  test("everything that is signed names its question, and another implementation of RFC 9421 verifies it", async () => {
     const keys = await publicKeys();
     const targets = ["/api/trending?region=GB", "/api/trending?region=DE&category=Music&limit=1"];
     const documents = ["/api/videos/video1", "/api/regions", "/openapi.json", "/.well-known/jwks.json"];
