@@ -63,6 +63,10 @@ final class ClickModel
     private const int MEAN_STEPS = 3;
     private const int BIAS_STEPS = 8;
     private const float PRIOR_BIAS_CLICKS = 50.0;
+    /** Views in a window. */
+    private const float LEAST_FORECAST = 0.001;
+    /** Where no impressions are counted, what nobody counts has a score in these parts: below that least forecast. */
+    private const float UNCOUNTED = 1e-6;
     private const float LEAST_BIAS = 0.01;
     public const float LARGEST_RATE = 0.95;
     /** Counts at an age of a fraction of today's weigh this power of it: memory grows with a video's age. */
@@ -275,13 +279,18 @@ final class ClickModel
         if ($weight === 1.0) {
             return $this->perHour * $clicks;
         }
+        // What nobody counts comes after what gets no views, too, and the newest first.
         $forecast = $contender->isCounted()
-            ? Forecast::expectedViews($contender->velocity, $contender->publishedAt, $window, $this->now)
+            ? max(
+                self::LEAST_FORECAST,
+                Forecast::expectedViews($contender->velocity, $contender->publishedAt, $window, $this->now),
+            )
             : ($clicks * $rate->prior) / $rate->mean;
+        if ($weight === 0.0) {
+            return $contender->isCounted() ? $forecast : self::UNCOUNTED * $forecast;
+        }
 
-        return $weight === 0.0
-            ? $forecast
-            : max(0.001, $forecast) ** (1 - $weight) * ($this->perHour * $clicks) ** $weight;
+        return max(self::LEAST_FORECAST, $forecast) ** (1 - $weight) * ($this->perHour * $clicks) ** $weight;
     }
 
     /** Hours in which the rate of a new video falls by half: the geometric mean of what is thought possible. */

@@ -91,6 +91,13 @@ final class LearningRankingTest extends TestCase
         $list = $this->publish();
         self::assertSame('video-1', $list[0]['video_id']);
         self::assertCount(40, $list);
+        StoredObservations::in($this->database, [
+            StoredObservations::observation('unwatched', views: 0, channel: 'unwatched'),
+        ]);
+        self::assertSame(
+            ['unwatched', 'video-1'],
+            array_slice(array_column($this->publish(), 'video_id'), 0, 2),
+        );
         foreach ($list as ['rank' => $rank, 'video_id' => $id]) {
             $this->see('GB', $id, $rank, 500, $id === 'video-20' ? 100 : 2);
         }
