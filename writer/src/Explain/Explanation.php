@@ -13,6 +13,7 @@ use TrendVault\Writer\Ranking\Contender;
 use TrendVault\Writer\Ranking\ExplainedVideo;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\ImpressionStore;
+use TrendVault\Writer\Ranking\RankableVideos;
 use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\VisitorParts;
 use TrendVault\Writer\Ranking\Window;
@@ -144,6 +145,7 @@ final readonly class Explanation
                 $videoId,
                 $generation['id'],
                 $generation['published_at'],
+                ($made['newest_observed_at'] ?? 0) - RankableVideos::MAX_UNOBSERVED_HOURS * 3600,
                 $stored,
             ),
             rule: self::rule($database, [$generation['id'], $region, $videoId]),
@@ -165,7 +167,7 @@ final readonly class Explanation
     /** @return ?float of a video that is not in the list; null where that cannot be told */
     public function scoreWithoutRank(Window $window): ?float
     {
-        return match (true) {
+        $score = match (true) {
             ($this->impressionWeight ?? 0.0) > 0.0 => $this->visitors?->scores[$window->value] ?? null,
             $this->velocity->observationCount === 0 => null,
             default => Forecast::expectedViews(
@@ -175,6 +177,8 @@ final readonly class Explanation
                 $this->generationAt,
             ),
         };
+
+        return $score === null ? null : ($this->rule['factor'] ?? 1) * $score;
     }
 
     /** @param array{first_observed_at: ?int, first_seen_at: int, ...<string, mixed>} $row with Velocity::COLUMNS, null where nobody observed the video */
@@ -199,7 +203,7 @@ final readonly class VisitorFacts
     private const string CONTENDERS =
         'SELECT v.id, v.channel, v.category, v.published_at, v.first_seen_at, ' .
         Velocity::COLUMNS .
-        ' FROM videos AS v LEFT JOIN velocity AS y ON y.video_id = v.id AND y.region = ?1' .
+        ' FROM videos AS v LEFT JOIN velocity AS y ON y.video_id = v.id AND y.region = ?1 AND y.last_observed_at >= ?2' .
         ' WHERE y.video_id IS NOT NULL OR v.id IN (SELECT video_id FROM catalogue WHERE region = ?1)';
     private const string EXPLORED = <<<'SQL'
     SELECT t.window FROM trending AS t JOIN explored_ranks USING (generation, region, window, category, rank)
@@ -220,6 +224,7 @@ final readonly class VisitorFacts
      * What was stored with the generation; for a video that is in none of the lists, from what is stored now.
      *
      * @param int $at UTC seconds
+     * @param int $since UTC seconds: what was counted last before is not counted any more
      * @return ?self null where the region has no impressions
      */
     public static function find(
@@ -228,23 +233,31 @@ final readonly class VisitorFacts
         string $videoId,
         int $generation,
         int $at,
+        int $since,
         ?StoredParts $stored,
     ): ?self {
         [$parts, $scores] =
-            $stored === null ? self::compute($database, $region, $videoId, $at) : [$stored->visitors, []];
+            $stored === null
+                ? self::compute($database, $region, $videoId, $at, $since)
+                : [$stored->visitors, []];
         $explored = $database->texts(self::EXPLORED, [$generation, $videoId, $region]);
 
         return $parts === null ? null : new self($parts, $explored, $scores);
     }
 
     /** @return array{?VisitorParts, array<string, float>} and the scores, by window */
-    private static function compute(Database $database, string $region, string $videoId, int $at): array
-    {
+    private static function compute(
+        Database $database,
+        string $region,
+        string $videoId,
+        int $at,
+        int $since,
+    ): array {
         $store = new ImpressionStore($database);
         $counts = $store->counts($region);
         $contenders = [];
         /** @var list<array{id: string, channel: string, category: ?string, published_at: ?int, first_observed_at: ?int, first_seen_at: int, ...<string, mixed>}> $rows */
-        $rows = $counts === [] ? [] : $database->rows(self::CONTENDERS, [$region]);
+        $rows = $counts === [] ? [] : $database->rows(self::CONTENDERS, [$region, $since]);
         foreach ($rows as $row) {
             $contenders["#{$row['id']}"] = new Contender(
                 $row['id'],

@@ -168,6 +168,34 @@ final class ExplainTest extends TestCase
     }
 
     #[Test]
+    public function the_score_of_a_video_in_no_list_follows_from_what_is_still_counted(): void
+    {
+        $soon = time() + 600;
+        $lines = [
+            ['id' => 'seen', 'observed_at' => NdjsonLine::ago(3600)],
+            ['id' => 'kept', 'observed_at' => NdjsonLine::ago(3600), 'countries' => ['excluded' => ['GB']]],
+            ['id' => 'left', 'observed_at' => NdjsonLine::ago(60 * 3600), 'views' => 1_000_000_000],
+        ];
+        $scores = [];
+        foreach ([2, 3] as $count) {
+            $installation = Installation::migrated();
+            $installation->run(['ingest', '-'], NdjsonLine::many(array_slice($lines, 0, $count)));
+            $installation->execute(
+                "INSERT INTO impressions (region, video_id, rank_group, age_group, impressions, clicks, age_hours, counted_at) VALUES ('GB', 'seen', 1, 0, 4000, 800, 0, $soon)",
+            );
+            $installation->run(['rank', '--at', NdjsonLine::ago(600)]);
+            preg_match(
+                '/^  day +not in the list +score ([\\d.,]+)/m',
+                $installation->run(['explain', 'GB', 'kept'])->output,
+                $match,
+            );
+            $scores[] = $match[1];
+        }
+
+        self::assertSame($scores[0], $scores[1]);
+    }
+
+    #[Test]
     public function a_video_that_was_not_observed_in_the_region_is_named(): void
     {
         $installation = Installation::migrated();
