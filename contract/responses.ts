@@ -138,7 +138,10 @@ const TrendingItem = z
       .strictObject({
         views_per_hour: viewsPerHour,
         previous_views_per_hour: viewsPerHour.nullable(),
-        views: z.int().min(0).meta({ description: "Views counted so far" }),
+        views: z
+          .int()
+          .min(0)
+          .meta({ description: "Views counted so far; 0 where nobody has counted them for 48 hours" }),
       })
       .meta({ id: "Velocity" }),
     thumbs,
@@ -406,7 +409,7 @@ const Explanation = z
           }),
         score: z.number().min(0).nullable().meta({
           description:
-            "Null where it is not stored: where impressions weigh and it has none or is far from the list, or nobody counted its views",
+            "Null where it is not stored: where impressions weigh and it has none or is far from the list, or nobody counts its views",
         }),
         score_unit: scoreUnit,
         last_rank: z.int().min(0).meta({ description: "Of the list; 0 when it has none" }),
@@ -432,12 +435,17 @@ const Explanation = z
           .meta({ description: "A slower average of earlier rates; null until there were two counts" }),
       })
       .nullable()
-      .meta({ description: "Null when nobody counted its views in this region" }),
+      .meta({ description: "Null when nobody counts its views in this region: nobody has for 48 hours" }),
     forecast: z
       .strictObject({
         window_hours: z.int().min(1),
         age_starts_at: time,
-        is_age_assumed: z.boolean().meta({ description: "Whether the time of publication is not known" }),
+        is_age_assumed: z
+          .boolean()
+          .meta({
+            description:
+              "Whether the time of publication is not known, or is later than the video was first known: then it is as old as that",
+          }),
         taper_hours: z
           .number()
           .min(0)

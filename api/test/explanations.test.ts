@@ -101,7 +101,7 @@ function wordsFor({ window, place, counts, channel_limit, visitors }: Explanatio
     minimumFractionDigits: 1,
     maximumFractionDigits: 1,
   });
-  words.push(rate === undefined ? "nobody has counted its views here" : `  rate      ${rate} views an hour`);
+  words.push(rate === undefined ? "nobody counts its views here" : `  rate      ${rate} views an hour`);
   if (visitors === null) return words;
   words.push(`open it: `, visitors.is_held ? "  held " : /\n {2}explored/);
   words.push(place.is_explored ? new RegExp(`earned, to learn about it: .*${window}`) : "explored");

@@ -99,17 +99,29 @@ test.each<[string, Partial<ExplanationRecord["absence"]>, Partial<ExplanationRec
       counts: counts && { ...unlisted.counts, ...counts },
       video: { ...unlisted.video, published_at: 900_301, countries },
     } as ExplanationRecord;
-    const reader = { readExplanation: () => record, hasVideo: () => true };
-    const { read } = explanationResource("v", "region=DE", reader) as Resource;
-    const generation = {
-      id: 1,
-      publishedAt: 900_000,
-      regions: new Map([["DE", { id: 1, publishedAt: 900_000 }]]),
-    };
-    const { bytes } = (read(generation as never) as Content).render("");
-    expect(JSON.parse(new TextDecoder().decode(bytes)).absence.reason).toBe(reason);
+    expect(answer(record).absence.reason).toBe(reason);
   },
 );
+
+function answer(record: ExplanationRecord) {
+  const reader = { readExplanation: () => record, hasVideo: () => true };
+  const { read } = explanationResource("v", "region=DE", reader) as Resource;
+  const generation = {
+    id: 1,
+    publishedAt: 900_000,
+    regions: new Map([["DE", { id: 1, publishedAt: 900_000 }]]),
+  };
+  const { bytes } = (read(generation as never) as Content).render("");
+  return JSON.parse(new TextDecoder().decode(bytes));
+}
+
+test("a video that was known before the time of publication is as old as that, by assumption", () => {
+  const parts = { ageStartsAt: 896_400, limited: {}, visitors: null, scores: [] };
+  const explained = (published_at: number) =>
+    answer({ ...unlisted, parts, video: { ...unlisted.video, published_at } });
+  expect(explained(896_400).sentences[1]).toEndWith("; it is 1 hour old, and growth slows with age.");
+  expect(explained(898_000).sentences[1]).toContain("; it is assumed to be 1 hour old,");
+});
 
 test("a place says what it is expected to bring where that is known, and that it was not earned", () => {
   const words = "this place is expected to bring 12.5 clicks in that time.";
@@ -137,9 +149,9 @@ test("nothing is said of views that nobody counted, or of impressions that nobod
     counts: null,
     visitors: { ...visitors, impressions: 0 },
   });
-  expect(sentences[0]).toEndWith("nobody has counted its views, so its age places it.");
+  expect(sentences[0]).toEndWith("nobody counts its views, so its age places it.");
   expect(sentences.slice(1)).toEqual([
-    "Nobody has counted its views there; it is 15.5 hours old.",
+    "Nobody counts its views there; it is 15.5 hours old.",
     "Nobody has seen it in these lists yet; 50 % of those who see it are expected to open it at the first rank.",
   ]);
 });

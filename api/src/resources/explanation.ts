@@ -202,7 +202,7 @@ function describeForecast(
   return {
     window_hours: windowHours[window],
     age_starts_at: formatTime(parts.ageStartsAt),
-    is_age_assumed: video.published_at === null,
+    is_age_assumed: (video.published_at ?? Infinity) > parts.ageStartsAt,
     taper_hours: made.taper_hours,
   };
 }
@@ -261,7 +261,7 @@ function scoreText(place: NonNullable<Facts["place"]>, { counts, visitors, rule 
   const texts = {
     views:
       counts === null
-        ? "nobody has counted its views, so its age places it"
+        ? "nobody counts its views, so its age places it"
         : `it is expected to get ${number(score)} more views there in that time`,
     mixed:
       `its score of ${number(score)} is a geometric mean of the views forecast for that time and of the clicks that the ` +
@@ -294,7 +294,7 @@ function absenceText({ absence, counts, channel_limit, rule }: Facts): string {
     review: ": editors have not allowed it",
     new: "; the list is older than what is known of it now",
     country: ": its sources say that it may not be played there",
-    unpublished: ": it is not published yet, and nobody has counted it",
+    unpublished: ": it is not published yet, and nobody counts it",
     "not-counted": `: its views have not been counted for ${uncountedHours} hours`,
     "few-impressions": `: ${impressions ? `it has ${impressionsText(impressions)} only` : "nobody has seen it in these lists"}, and ${low}`,
     "channel-limit": `: a channel has at most ${channel_limit.videos} videos in the first ${channel_limit.within_ranks} ranks, and the list ends before its place behind them`,
@@ -308,12 +308,18 @@ function liftedSentence({ lifted }: Facts): string | null {
 }
 
 function impressionsText(impressions: number): string {
-  return `${number(impressions)} impression${impressions === 1 ? "" : "s"}`;
+  return counted(impressions, "impression");
+}
+
+/** "1 hour", "1.5 hours". */
+function counted(value: number, unit: string): string {
+  const said = number(value);
+  return `${said} ${unit}${said === "1" ? "" : "s"}`;
 }
 
 function countsSentence({ counts, forecast, place, absence, generated_at }: Facts): string {
   const age = forecast === null ? "" : ageText(forecast, generated_at);
-  if (counts === null) return `Nobody has counted its views there${age && `; it is ${age}`}.`;
+  if (counts === null) return `Nobody counts its views there${age && `; it is ${age}`}.`;
   const { views, counted_at, views_per_hour } = counts;
   const growth = `gaining ${number(views_per_hour)} an hour`;
   const isByClicks = (place ?? absence)?.score_unit === "clicks"; // then its age slows nothing
@@ -322,7 +328,7 @@ function countsSentence({ counts, forecast, place, absence, generated_at }: Fact
 
 function ageText({ age_starts_at, is_age_assumed }: NonNullable<Facts["forecast"]>, now: string): string {
   const hours = Math.max(0, Date.parse(now) - Date.parse(age_starts_at)) / 3_600_000;
-  const age = hours < 48 ? `${number(hours)} hours old` : `${number(hours / 24)} days old`;
+  const age = hours < 48 ? `${counted(hours, "hour")} old` : `${counted(hours / 24, "day")} old`;
   return is_age_assumed ? `assumed to be ${age}` : age;
 }
 

@@ -214,7 +214,7 @@ final readonly class EditorialStore
                     $this->database->value(self::IS_LISTED, $list) === null => 'there is no such list now',
                     $video['is_counted'] === 0 &&
                         ($video['published_at'] ?? 0) > $generationAt + SystemClock::TOLERANCE_SECONDS
-                        => 'it is not published yet, and nobody has counted it',
+                        => 'it is not published yet, and nobody counts it',
                     default => "nothing counts or announces it in $pin->region now",
                 },
         };

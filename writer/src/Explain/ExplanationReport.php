@@ -177,7 +177,7 @@ final readonly class ExplanationReport
                 RankableVideos::MAX_UNOBSERVED_HOURS,
             ),
             !$isCounted && ($facts->publishedAt ?? 0) > $facts->generationAt + SystemClock::TOLERANCE_SECONDS
-                => 'it is not published yet, and nobody has counted it',
+                => 'it is not published yet, and nobody counts it',
             $isNew, $hadRoom, $isAbove && !$isLimited => 'the list is older than what is known of it now',
             $isAbove => 'the limit by channel moves it behind the end of the list',
             default => sprintf(
@@ -211,7 +211,7 @@ final readonly class ExplanationReport
     {
         $facts = $this->explanation;
         if ($facts->velocity->observationCount === 0) {
-            return ['  rate      nobody has counted its views here', $this->ageLine()];
+            return ['  rate      nobody counts its views here', $this->ageLine()];
         }
         $before = $facts->velocity->previousViewsPerHour;
 
@@ -252,7 +252,9 @@ final readonly class ExplanationReport
                         ? 'new when first seen'
                         : sprintf('%.0f h old when first counted', Velocity::ASSUMED_AGE_HOURS),
                 )
-                : 'published ' . Rfc3339::format($facts->publishedAt);
+                : ($facts->publishedAt > $facts->ageStartsAt
+                        ? 'known before it was published, '
+                        : 'published ') . Rfc3339::format($facts->publishedAt);
 
         return sprintf(
             '  age       %.1f h, %s',

@@ -350,7 +350,7 @@ final class EditorialTest extends TestCase
                 'it is removed: a court order',
                 'no such video is stored',
                 'a rule keeps it out',
-                'it is not published yet, and nobody has counted it',
+                'it is not published yet, and nobody counts it',
             ],
             array_column($status['editorial']['not_shown'], 'reason'),
         );

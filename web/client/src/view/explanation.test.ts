@@ -75,7 +75,7 @@ test("one is said as one, of what was counted and of what was seen", () => {
 test("nothing is said of views that nobody counted, or of an age that nobody knows", () => {
   const forecast = { ...(example.forecast as NonNullable<typeof example.forecast>), is_age_assumed: true };
   const uncounted = { counts: null, forecast, place: { ...place, score_unit: "clicks" as const } };
-  expect(said(uncounted)[1]).toBe("Nobody has counted its views yet. When it was published is not known.");
+  expect(said(uncounted)[1]).toBe("Nobody counts its views. When it was published is not known.");
 });
 
 test("that older videos get fewer views is said where a forecast orders, and not where clicks tell", () => {
