@@ -37,20 +37,30 @@ export class TieredCache {
 
   /** The newer of the responses in memory and in the data centre's cache. */
   async matchNewest(target: string): Promise<StoredResponse | null> {
-    const inTime = timeLimit(readTimeoutSeconds);
-    const matched = async () => expectForm(await this.#dataCentre.match(target), target);
-    const read = () => nullOnError(inTime(matched()), this.#log, "cache_not_read");
-    const { value: shared } = await this.#reads.run(target, read);
+    const shared = await this.#matchShared(target);
     const local = this.#memory.get(target);
     if (shared === null || (local !== null && !isNewer(shared, local))) return local;
     this.#memory.set(target, shared);
     return shared;
   }
 
-  /** Serves the response from now on; resolves when the data centre's other isolates have it too. */
-  async put(response: StoredResponse): Promise<void> {
-    this.#memory.set(response.target, response);
-    await this.#dataCentre.put(response);
+  /**
+   * Serves the response from now on; resolves when the data centre's other isolates have it too. What one of them has
+   * stored since the source was asked stays, and is served, where `isNewer` says so.
+   */
+  async put(response: StoredResponse, isNewer: (shared: StoredResponse) => boolean): Promise<void> {
+    const { target } = response;
+    this.#memory.set(target, response);
+    const shared = await this.#matchShared(target);
+    if (shared === null || !isNewer(shared)) return this.#dataCentre.put(response);
+    if (this.#memory.get(target) === response) this.#memory.set(target, shared);
+  }
+
+  async #matchShared(target: string): Promise<StoredResponse | null> {
+    const inTime = timeLimit(readTimeoutSeconds);
+    const matched = async () => expectForm(await this.#dataCentre.match(target), target);
+    const read = () => nullOnError(inTime(matched()), this.#log, "cache_not_read");
+    return (await this.#reads.run(target, read)).value;
   }
 }
 

@@ -366,7 +366,7 @@ class Revalidator {
     stored: StoredResponse | null,
     context: RequestContext,
   ): Promise<RevalidationResult> {
-    const { sources, clock } = this.#options;
+    const { sources, cache, clock } = this.#options;
     const now = clock();
     let allowed: Promise<boolean> | undefined;
     const held = {
@@ -382,8 +382,9 @@ class Revalidator {
       const answer = await source.read(canonical, held);
       if (answer.kind === "response") {
         const { response } = answer;
-        const newer = this.#newerThan(response);
-        if (newer !== null) return { kind: "unchanged", response: newer };
+        const found = cache.matchLocal(response.target); // of another request, while the source was asked
+        if (found !== null && this.#isReplacedBy(found, response))
+          return { kind: "unchanged", response: found };
         this.#store(canonical, response, context);
         const isFallback = source !== sources[0];
         return { kind: "fetched", response, originSeconds: Math.max(0, clock() - now), isFallback };
@@ -395,14 +396,11 @@ class Revalidator {
     return failure === null ? this.#hold(canonical, stored) : this.#fail(canonical, stored, failure);
   }
 
-  /** What another request has found in the data centre's cache while a source was asked, if the answer is older. */
-  #newerThan(response: StoredResponse): StoredResponse | null {
-    const { cache, clock } = this.#options;
-    const now = clock();
-    const found = onlyMonotonic(onlyUsable(cache.matchLocal(response.target), now), now);
-    if (found === null) return null;
-    const isOlder = response.status === 404 ? found.fetchedAt > response.fetchedAt : isNewer(found, response);
-    return isOlder ? found : null;
+  /** Whether what is stored is newer than a source's answer. */
+  #isReplacedBy(stored: StoredResponse, response: StoredResponse): boolean {
+    const now = this.#options.clock();
+    if (onlyMonotonic(onlyUsable(stored, now), now) === null) return false;
+    return response.status === 404 ? stored.fetchedAt > response.fetchedAt : isNewer(stored, response);
   }
 
   /** What an answer without a response means; null when the next source is to be asked. */
@@ -445,7 +443,8 @@ class Revalidator {
 
   #store(canonical: CanonicalRequest, response: StoredResponse, context: RequestContext): void {
     const { cache, kvFallback, log } = this.#options;
-    const written = Promise.all([cache.put(response), kvFallback?.putIfDue(canonical, response)]);
+    const stored = cache.put(response, (shared) => this.#isReplacedBy(shared, response));
+    const written = Promise.all([stored, kvFallback?.putIfDue(canonical, response)]);
     this.#backoff.clear(canonical.target);
     context.waitUntil(nullOnError(written, log, "response_not_stored"));
   }

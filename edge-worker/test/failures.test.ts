@@ -83,6 +83,39 @@ test("a page of a generation that may have come since the origin said which ther
   expect(asked.filter((target) => target === "/api/regions")).toHaveLength(2);
 });
 
+test(`what isolates of a data centre share never becomes older, in whatever order the origin's answers come (TEST_SEED=${testSeed})`, async () => {
+  const random = new Random();
+  const now = Math.floor(Date.now() / 1000);
+  for (let draw = 0; draw < 50; draw++) {
+    const dataCentre = new DataCentre();
+    const edgeOf = () => new InProcessEdge({ stored: [], fallback: null, dataCentre }, () => now);
+    let onAsked: (give: (exchange: Exchange) => void) => void = () => {};
+    const answer = () => new Promise<Exchange>((resolve) => onAsked(resolve)) as unknown as Exchange;
+    await withFetch(answer, async () => {
+      const requests = [];
+      for (let n = 0; n < 3; n++) {
+        const edge = edgeOf();
+        const asked = new Promise<(exchange: Exchange) => void>((resolve) => {
+          onAsked = resolve;
+        });
+        const seen = edge.ask(target);
+        requests.push({ edge, seen, give: await asked, turn: random.next() });
+      }
+      let newest = 0;
+      for (const { edge, seen, give } of requests.sort((left, right) => left.turn - right.turn)) {
+        const madeAt = now - random.below(10);
+        give(signedPage(target, madeAt));
+        await seen;
+        newest = Math.max(newest, madeAt);
+        for (const any of [edge, edgeOf()]) {
+          const text = JSON.parse(await any.ask(target))[2];
+          expect(JSON.parse(text).generated_at).toBe(new Date(newest * 1000).toISOString());
+        }
+      }
+    });
+  }
+});
+
 test("an answer that is too large is a failure of its target, and of no other", async () => {
   const now = Math.floor(Date.now() / 1000);
   const edge = new InProcessEdge({ stored: [], fallback: null }, () => now);
