@@ -77,6 +77,7 @@ describe("no key at all", () => {
     "?region=DE&Region=DE",
     "?region=US",
     "?region=",
+    "?region=D%45%20",
     "?window=DAY",
     "?fields=",
     "?fields=all",

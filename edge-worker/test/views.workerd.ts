@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { viewsAcceptedSeconds } from "@trendvault/contract/lists";
 import { viewSchemas } from "@trendvault/contract/openapi";
@@ -88,18 +88,8 @@ describe("a message about a list", () => {
   const refused: [string, (token: string) => object | string | Uint8Array, number, string][] = [
     ["that is no JSON", () => "{", 400, "invalid-message"],
     ["that is not UTF-8", () => new Uint8Array([0x22, 0xff, 0x22]), 400, "invalid-message"],
-    ["with an unknown field", (token) => ({ token, seen: 1, opened: [], at: 1 }), 400, "invalid-message"],
-    ["without a field", (token) => ({ token, seen: 1 }), 400, "invalid-message"],
     ["that saw a rank past the page", (token) => ({ token, seen: 25, opened: [] }), 400, "invalid-message"],
-    ["that opened one", (token) => ({ token, seen: 0, opened: [25] }), 400, "invalid-message"],
-    [
-      "that opened what it has not seen",
-      (token) => ({ token, seen: 1, opened: [2] }),
-      400,
-      "invalid-message",
-    ],
     ["of 2049 bytes", (token) => JSON.stringify({ token }).padEnd(2049), 413, "content-too-large"],
-    ["with a word for a token", () => ({ token: "word", seen: 1, opened: [] }), 403, "token-refused"],
     [
       "with the token of another origin",
       () => ({ token: signForeignToken(list, now()), seen: 1, opened: [] }),
@@ -107,20 +97,8 @@ describe("a message about a list", () => {
       "token-refused",
     ],
     [
-      "with a token of an unknown key",
-      () => ({ token: signForeignToken(list, now(), "otherKey"), seen: 1, opened: [] }),
-      403,
-      "token-refused",
-    ],
-    [
       "with a token of too long ago",
       () => ({ token: signToken(list, now() - viewsAcceptedSeconds - 61), seen: 1, opened: [] }),
-      403,
-      "token-refused",
-    ],
-    [
-      "with a token of the future",
-      () => ({ token: signToken(list, now() + 180), seen: 1, opened: [] }),
       403,
       "token-refused",
     ],
@@ -351,9 +329,9 @@ const { kid: originKid } = JSON.parse(keySet).keys.find(
 );
 
 /** A token as the origin signs it. */
-function signToken(list: TokenList, issuedAt: number, { key = originKey, kid = originKid } = {}): string {
+function signToken(list: TokenList, issuedAt: number, key = originKey): string {
   const minute = issuedAt - (issuedAt % 60);
-  const header = { alg: "EdDSA", kid, typ: "tv+jwt" };
+  const header = { alg: "EdDSA", kid: originKid, typ: "tv+jwt" };
   const { region, window, category, generation, offset, count } = list;
   const sub = `${region}/${window}/${category}/${generation}/${offset}+${count}`;
   const payload = { iat: minute, exp: minute + 900, sub };
@@ -364,7 +342,6 @@ function signToken(list: TokenList, issuedAt: number, { key = originKey, kid = o
 }
 
 /** The same as another origin signs it, with a key of its own. */
-function signForeignToken(list: TokenList, issuedAt: number, kid = originKid): string {
-  const key: KeyObject = generateKeyPairSync("ed25519").privateKey;
-  return signToken(list, issuedAt, { key, kid });
+function signForeignToken(list: TokenList, issuedAt: number): string {
+  return signToken(list, issuedAt, generateKeyPairSync("ed25519").privateKey);
 }
