@@ -151,13 +151,6 @@ final class ApiTest extends TestCase
     }
 
     #[Test]
-    public function a_refusal_is_not_tried_again(): void
-    {
-        self::assertSame(403, $this->request([$this->answer(403, '{}')]));
-        self::assertSame([], $this->delays);
-    }
-
-    #[Test]
     public function a_day_is_from_midnight_to_midnight_pacific_time_also_where_summer_time_begins_and_ends(): void
     {
         $random = Draws::randomizer();

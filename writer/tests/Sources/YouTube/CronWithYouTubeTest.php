@@ -145,25 +145,6 @@ final class CronWithYouTubeTest extends TestCase
         );
     }
 
-    #[Test]
-    public function items_of_any_shape_do_not_end_the_run(): void
-    {
-        $server = new StubServer();
-        $page = StubServer::page(['aaa', 'bbb']);
-        $page['body']['items'][0]['snippet']['categoryId'] = ['10'];
-        $page['body']['items'][1] = [
-            'id' => ['bbb'],
-            'snippet' => 'x',
-            'statistics' => [1],
-            'contentDetails' => 5,
-        ];
-        $server->answer(['GB 1' => [$page]]);
-        $installation = self::installation(['YOUTUBE_API_URL' => $server->url]);
-
-        self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
-        self::assertSame(1, $installation->value('SELECT count(*) FROM observations'));
-    }
-
     /** It unpacks to more than the memory of the run. */
     #[Test]
     #[DataProvider('statuses')]

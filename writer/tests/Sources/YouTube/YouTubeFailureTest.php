@@ -13,16 +13,6 @@ use TrendVault\Writer\Tests\Support\FixedClock;
 final class YouTubeFailureTest extends YouTubeTestCase
 {
     #[Test]
-    public function a_fault_at_their_end_is_tried_again(): void
-    {
-        $fault = ['status' => 503, 'body' => 'oops'];
-        $this->server->answer(['GB 1' => [$fault, $fault, StubServer::page(['aaa'])]]);
-
-        self::assertSame(['aaa'], array_column($this->read(['GB']), 'id'));
-        self::assertCount(3, $this->server->requests());
-    }
-
-    #[Test]
     public function a_fault_that_lasts_ends_after_four_attempts_and_the_other_regions_are_read(): void
     {
         $this->server->answer([
@@ -37,19 +27,6 @@ final class YouTubeFailureTest extends YouTubeTestCase
             ['charts' => RetryPolicy::ATTEMPTS + 1, 'views' => 0],
             QuotaRecord::today($this->database, FixedClock::NOON),
         );
-    }
-
-    #[Test]
-    public function nothing_is_tried_past_the_timeout(): void
-    {
-        $this->server->answer([
-            'GB 1' => [
-                [...StubServer::error(403, 'rateLimitExceeded'), 'headers' => ['Retry-After' => '90']],
-            ],
-        ]);
-
-        self::assertSame([], $this->read(['GB']));
-        self::assertCount(1, $this->server->requests());
     }
 
     #[Test]
