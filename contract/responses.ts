@@ -439,13 +439,14 @@ const Explanation = z
     forecast: z
       .strictObject({
         window_hours: z.int().min(1),
-        age_starts_at: time,
-        is_age_assumed: z
-          .boolean()
-          .meta({
-            description:
-              "Whether the time of publication is not known, or is later than the video was first known: then it is as old as that",
-          }),
+        age_starts_at: time.meta({
+          description:
+            "Without a time of publication: 76 hours before the first count; where clicks rank, when it was first seen",
+        }),
+        is_age_assumed: z.boolean().meta({
+          description:
+            "Whether the time of publication is not known, or is later than the video was first known: then it is as old as that",
+        }),
         taper_hours: z
           .number()
           .min(0)

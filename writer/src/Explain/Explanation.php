@@ -122,7 +122,13 @@ final readonly class Explanation
             publishedAt: $row['published_at'],
             velocity: $velocity,
             cameAt: $row['first_seen_at'],
-            ageStartsAt: $stored->ageStartsAt ?? ExplainedVideo::ageStartsAt($velocity, $row['published_at']),
+            ageStartsAt: $stored->ageStartsAt ??
+                ExplainedVideo::ageStartsAt(
+                    $velocity,
+                    $row['published_at'],
+                    $row['first_seen_at'],
+                    $made['look_weight'] ?? null,
+                ),
             generation: $generation['id'],
             generationAt: $generation['published_at'],
             formula: $generation['formula'],

@@ -18,6 +18,7 @@ final readonly class ExplanationReport
 {
     private const int HOUR_SECONDS = 3600;
     private const float FEW_IMPRESSIONS = 100.0;
+    private const string UNDATED = 'time of publication unknown, assumed to be ';
 
     public function __construct(private Explanation $explanation) {}
 
@@ -244,17 +245,17 @@ final readonly class ExplanationReport
     private function ageLine(): string
     {
         $facts = $this->explanation;
-        $source =
-            $facts->publishedAt === null
-                ? sprintf(
-                    'time of publication unknown, assumed to be %s',
-                    $facts->velocity->observationCount === 0
-                        ? 'new when first seen'
-                        : sprintf('%.0f h old when first counted', Velocity::ASSUMED_AGE_HOURS),
-                )
-                : ($facts->publishedAt > $facts->ageStartsAt
-                        ? 'known before it was published, '
-                        : 'published ') . Rfc3339::format($facts->publishedAt);
+        $weight = $facts->impressionWeight ?? 0.0;
+        $isCounted = $facts->velocity->observationCount > 0;
+        $byCounts = sprintf('%.0f h old when first counted', Velocity::ASSUMED_AGE_HOURS);
+        $source = match (true) {
+            $facts->publishedAt !== null => ($facts->publishedAt > $facts->ageStartsAt
+                ? 'known before it was published, '
+                : 'published ') . Rfc3339::format($facts->publishedAt),
+            !$isCounted || $weight >= 1.0 => self::UNDATED . 'new when first seen',
+            $weight > 0.0 => self::UNDATED . "$byCounts; by its clicks, new when first seen",
+            default => self::UNDATED . $byCounts,
+        };
 
         return sprintf(
             '  age       %.1f h, %s',

@@ -70,6 +70,8 @@ final readonly class Candidate
         /** @var list<ClickCounts> */
         public array $counts = [],
         public ?Ruling $ruling = null,
+        /** See Contender. */
+        public ?int $firstSeenAt = null,
     ) {}
 
     /**
@@ -107,6 +109,7 @@ final readonly class Candidate
             $this->rate,
             $this->counts,
             $this->ruling,
+            $this->firstSeenAt,
         );
     }
 }

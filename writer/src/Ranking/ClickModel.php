@@ -849,11 +849,10 @@ final readonly class Contender
     /** @return int UTC seconds. A video without a date that is counted for the first time stays as old as its impressions took it. */
     public function ageStartsAt(): int
     {
-        $first = $this->velocity->firstObservedAt;
-
         return ClickCounts::ageStartsAt(
-            $this->publishedAt === null ? min($this->firstSeenAt ?? $first, $first) : $first,
+            $this->velocity->firstObservedAt,
             $this->publishedAt,
+            $this->firstSeenAt,
         );
     }
 
@@ -892,10 +891,12 @@ final readonly class ClickCounts
      * The time that a video's age counts from, in UTC seconds: its publication, but not after it was first seen. Without a
      * time of publication it is new when it is first seen: an age of days would hide that rates fall within hours, where
      * they do.
+     *
+     * @param ?int $cameAt when it was first seen in whatever region
      */
-    public static function ageStartsAt(int $firstSeenAt, ?int $publishedAt): int
+    public static function ageStartsAt(int $firstSeenAt, ?int $publishedAt, ?int $cameAt = null): int
     {
-        return min($publishedAt ?? $firstSeenAt, $firstSeenAt);
+        return min($publishedAt ?? ($cameAt ?? $firstSeenAt), $firstSeenAt);
     }
 
     /** 0 up to half an hour, then one for each doubling. */

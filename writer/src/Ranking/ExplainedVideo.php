@@ -117,16 +117,29 @@ final readonly class ExplainedVideo
             $velocity->observationCount === 0 ? null : $velocity->lastObservedAt,
             $velocity->observationCount,
             $velocity->ratedAt,
-            self::ageStartsAt($velocity, $candidate->publishedAt),
+            self::ageStartsAt(
+                $velocity,
+                $candidate->publishedAt,
+                $candidate->firstSeenAt,
+                $visitors?->weight,
+            ),
             $visitors,
         );
     }
 
-    /** The time that its age counts from, UTC seconds: as its counts take it where there are any, else as its clicks do. */
-    public static function ageStartsAt(Velocity $velocity, ?int $publishedAt): int
-    {
-        return $velocity->observationCount === 0
-            ? ClickCounts::ageStartsAt($velocity->firstObservedAt, $publishedAt)
+    /**
+     * The time that its age counts from, UTC seconds: as the forecast takes it where that takes part, else as clicks do.
+     *
+     * @param ?float $weight of impressions in the region
+     */
+    public static function ageStartsAt(
+        Velocity $velocity,
+        ?int $publishedAt,
+        ?int $firstSeenAt,
+        ?float $weight,
+    ): int {
+        return $velocity->observationCount === 0 || $weight === 1.0
+            ? ClickCounts::ageStartsAt($velocity->firstObservedAt, $publishedAt, $firstSeenAt)
             : Velocity::ageStartsAt($velocity->firstObservedAt, $publishedAt);
     }
 

@@ -290,6 +290,7 @@ final class RankedLists
             rate: $rate,
             counts: $contender->counts,
             ruling: $contender->ruling,
+            firstSeenAt: $contender->firstSeenAt,
         );
     }
 

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Commands;
 
 use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
@@ -193,6 +194,37 @@ final class ExplainTest extends TestCase
         }
 
         self::assertSame($scores[0], $scores[1]);
+    }
+
+    #[Test]
+    #[TestWith([0, '80.0 h, time of publication unknown, assumed to be 76 h old when first counted'])]
+    #[
+        TestWith([
+            600,
+            '80.0 h, .* assumed to be 76 h old when first counted; by its clicks, new when first seen',
+        ]),
+    ]
+    #[TestWith([6000, '5.0 h, .* assumed to be new when first seen'])]
+    public function a_video_without_a_date_is_as_old_as_that_which_ranks_it_takes_it(
+        int $impressions,
+        string $age,
+    ): void {
+        $installation = Installation::migrated();
+        $now = time();
+        $installation->run(
+            ['ingest', '-'],
+            NdjsonLine::many([['observed_at' => NdjsonLine::ago(4 * 3600), 'views' => 500]]),
+        );
+        $installation->execute("UPDATE videos SET first_seen_at = $now - 5 * 3600");
+        if ($impressions > 0) {
+            $installation->execute(
+                "INSERT INTO impressions VALUES ('GB', 'video-1', 1, 0, $impressions, 60, 0, $now, 0, 0)",
+            );
+        }
+        $installation->run(['rank']);
+        $text = $installation->run(['explain', 'GB', 'video-1'])->output;
+
+        self::assertMatchesRegularExpression("/^  age       $age$/m", $text);
     }
 
     #[Test]

@@ -45,7 +45,7 @@ final class StoredPartsTest extends TestCase
         for ($video = 0; $video < 40; $video++) {
             $stored = StoredParts::find($this->database, $id, 'GB', "v$video");
             self::assertNotNull($stored);
-            $computed = VisitorFacts::find($this->database, 'GB', "v$video", $id, self::NOON, null);
+            $computed = VisitorFacts::find($this->database, 'GB', "v$video", $id, self::NOON, 0, null);
             self::assertEquals($computed?->parts, $stored->visitors, Draws::hint());
         }
     }
