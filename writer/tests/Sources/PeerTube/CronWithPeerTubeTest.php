@@ -34,27 +34,4 @@ final class CronWithPeerTubeTest extends TestCase
         self::assertSame($requests, [count($good->requests()), count($broken->requests())]);
         self::assertSame("peertube:$broken->host", $second->events('source_paused')[0]['source']);
     }
-
-    #[Test]
-    public function an_instance_that_fails_is_in_the_status_and_in_the_metrics(): void
-    {
-        $broken = new FakePeerTube();
-        $broken->hold([], ['always' => 'status 500']);
-        $installation = Installation::migrated(['SOURCES' => $broken->source]);
-        $installation->run(['cron']);
-        $installation->lengthenPauses();
-        $pause = json_decode($installation->run(['status', '--json'])->output, true)['paused_sources'][0];
-
-        self::assertSame("peertube:$broken->host", $pause['source']);
-        self::assertStringContainsString('it answers 500', $pause['reason']);
-        self::assertStringContainsString(
-            "Paused      peertube:$broken->host is not asked before {$pause['until']}: {$pause['reason']}",
-            $installation->run(['status'])->output,
-        );
-        self::assertStringContainsString(
-            "trendvault_writer_source_retry_timestamp_seconds{source=\"peertube:$broken->host\"} " .
-                strtotime($pause['until']),
-            $installation->run(['status', '--prometheus'])->output,
-        );
-    }
 }
