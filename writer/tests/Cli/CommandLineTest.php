@@ -107,23 +107,6 @@ final class CommandLineTest extends TestCase
         self::assertFileExists($installation->database);
     }
 
-    #[Test]
-    public function every_line_of_the_log_is_an_event_with_time_level_and_message(): void
-    {
-        $installation = Installation::migrated(['SOURCES' => 'demo-that-is-missing']);
-        foreach (array_filter(explode("\n", $installation->run(['cron'])->errors)) as $line) {
-            $event = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
-            self::assertMatchesRegularExpression(
-                '/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/',
-                $event['time'],
-            );
-            self::assertContains($event['level'], ['info', 'warning', 'error']);
-            self::assertSame(['time', 'level', 'event', 'message'], array_slice(array_keys($event), 0, 4));
-            self::assertMatchesRegularExpression('/^[a-z_]+$/', $event['event']);
-            self::assertStringEndsWith('.', $event['message']);
-        }
-    }
-
     /** @param list<string> $words */
     #[Test]
     #[DataProvider('mistakes')]
