@@ -10,7 +10,6 @@ use PHPUnit\Framework\TestCase;
 use RuntimeException;
 use SQLite3Exception;
 use TrendVault\Writer\Database\DatabaseFailure;
-use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\Process;

@@ -32,7 +32,6 @@ use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
-use TrendVault\Writer\Tests\Support\ProcessResult;
 use TrendVault\Writer\Tests\Support\StoredObservations;
 use TrendVault\Writer\Time\Rfc3339;
 

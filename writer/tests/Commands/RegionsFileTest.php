@@ -7,7 +7,6 @@ namespace TrendVault\Writer\Tests\Commands;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\RegionTable;
-use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Database;
 
 use PHPUnit\Framework\Attributes\Test;
-use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Publication\PublicationTestCase;
 use TrendVault\Writer\Tests\Store\FakeStore;

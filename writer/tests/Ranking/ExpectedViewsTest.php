@@ -20,7 +20,6 @@ final class ExpectedViewsTest extends TestCase
 {
     private const int START = FixedClock::NOON;
     private const int STEP = 1800;
-    private const int LAST_RANK = 48;
     private const string PLACES = <<<'SQL'
     SELECT rank, video_id, expected_views FROM trending
     WHERE generation = ? AND region = 'GB' AND window = 'now' AND category = '' AND rank <= 48 ORDER BY rank
