@@ -983,20 +983,23 @@ final readonly class Traffic
      */
     public function __construct(private array $sums, private int $now) {}
 
-    /** Of one rank of the group. */
+    /** Of one rank of the group. Who sees a rank has seen those above, also where what stood there is not counted. */
     public function perHour(int $group): float
     {
-        if (!isset($this->sums[$group])) {
+        $most = 0.0;
+        foreach ($this->sums as $deeper => [$impressions, , $until]) {
+            if ($deeper >= $group) {
+                $kept = ClickCounts::kept($this->now - $until, self::HALF_LIFE_HOURS);
+                $most = max($most, ($impressions * $kept) / RankGroup::size($deeper));
+            }
+        }
+        if ($most === 0.0) {
             return 0.0;
         }
-        [$impressions, , $until] = $this->sums[$group];
         $since = (int) min(array_column($this->sums, 1));
         $life = self::HALF_LIFE_HOURS / M_LN2;
-        $seconds = max(900, $this->now - $since);
-        $hours = $life * (1 - ClickCounts::kept($seconds, self::HALF_LIFE_HOURS));
-        $impressions *= ClickCounts::kept($this->now - $until, self::HALF_LIFE_HOURS);
 
-        return $impressions / $hours / RankGroup::size($group);
+        return $most / $life / (1 - ClickCounts::kept(max(900, $this->now - $since), self::HALF_LIFE_HOURS));
     }
 
     /**

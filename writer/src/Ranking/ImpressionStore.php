@@ -406,12 +406,13 @@ final class Audience
             return null;
         }
         $expected = [];
-        foreach (RankGroup::FIRST_RANKS as $index => $group) {
+        $deeper = 0.0; // who sees a rank has seen those above, also where what stood there is not counted: it is made for kids
+        foreach (array_reverse(RankGroup::FIRST_RANKS, true) as $index => $group) {
             [$impressions, $at] = $seen[$group] ?? [0.0, $now];
             $last = min($ranks, (RankGroup::FIRST_RANKS[$index + 1] ?? $ranks + 1) - 1);
-            $expected[$group] =
-                (($ahead / $served) * ClickCounts::kept($now - $at) * $impressions) /
-                max(1, $last - $group + 1);
+            $all = ($ahead / $served) * ClickCounts::kept($now - $at) * $impressions;
+            $deeper = max($deeper, $all / RankGroup::size($group));
+            $expected[$group] = max($deeper, $all / max(1, $last - $group + 1));
         }
 
         return $expected;

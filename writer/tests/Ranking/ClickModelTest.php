@@ -418,7 +418,12 @@ final class ClickModelTest extends TestCase
             $traffic = new Traffic($sums, self::NOW);
 
             self::assertEqualsWithDelta($perHour, $traffic->perHour(25), 0.01 * $perHour, TestDraws::hint());
-            self::assertSame(0.0, $traffic->perHour(1));
+            self::assertSame(
+                $traffic->perHour(25),
+                $traffic->perHour(1),
+                'who sees a rank has seen those above',
+            );
+            self::assertSame(0.0, $traffic->perHour(33));
         }
     }
 

@@ -21,7 +21,7 @@ final class ExpectedViewsTest extends TestCase
     private const int START = FixedClock::NOON;
     private const int STEP = 1800;
     private const string PLACES = <<<'SQL'
-    SELECT rank, video_id, expected_views FROM trending
+    SELECT rank, video_id, score, expected_views FROM trending
     WHERE generation = ? AND region = 'GB' AND window = 'now' AND category = '' AND rank <= 48 ORDER BY rank
     SQL;
 
@@ -61,6 +61,28 @@ final class ExpectedViewsTest extends TestCase
             }
             self::assertEqualsWithDelta(1.0, $said / $brought, 0.2, TestDraws::hint());
         }
+    }
+
+    #[Test]
+    public function a_rank_where_a_video_for_kids_stood_is_seen_by_all_who_saw_the_next_one(): void
+    {
+        $this->database = MigratedDatabase::inMemory();
+        $this->draws = new Draws(1);
+        $this->announce(2, self::START - 3600, self::START);
+        $this->database->run("UPDATE videos SET made_for_kids = 1 WHERE id = 'v1'");
+        $store = new ImpressionStore($this->database);
+        $last = intdiv(self::START, 60) - 1;
+        $store->addServed('GB', array_fill($last - 1439, 1440, 1), $last - 1440, $last);
+        $store->add([
+            new CountedImpressions(self::START, 'GB', 'v1', 1, 4400, 200),
+            new CountedImpressions(self::START, 'GB', 'v0', 2, 4000, 2000),
+        ]);
+        $generation = new RankingPublisher($this->database, 0.0)->publish(self::START)->id;
+
+        [$first] = $this->database->rows(self::PLACES, [$generation]);
+        self::assertSame('v0', $first['video_id']);
+        self::assertEqualsWithDelta(500.0, $first['expected_views'], 100.0);
+        self::assertGreaterThan(6 * 4000 * 0.25, $first['score'], 'of who look at the first rank in an hour');
     }
 
     #[Test]
