@@ -203,6 +203,10 @@ test.each([
   expect(parsePageQuery(search).invalid?.[0]?.detail).toStartWith("expected");
 });
 
+test("a language that is given twice is said to be that", () => {
+  expect(parsePageQuery("lang=en&lang=en").invalid).toEqual([{ name: "lang", detail: "expected at most once" }]);
+});
+
 test("there is a language of the page for every region", () => {
   for (const { code, languages } of regions)
     expect([code, pageLanguages.includes(languages[0] as never)]).toEqual([code, true]);

@@ -25,6 +25,7 @@ import { defaultRegion, findRegion, regionCodes } from "./regions.ts";
 import type { TokenList } from "./token.ts";
 
 const limitExpected = `expected a whole number from 1 to ${listLengths.largestPage}`;
+const onceExpected = "expected at most once";
 const cursorExpected = "expected the cursor of `next`";
 const patterns = {
   category: /^.{1,60}$/su,
@@ -119,7 +120,7 @@ export function parseTrendingQuery(search: string): ParsedTrendingQuery {
   const invalid: InvalidParameter[] = [];
   for (const [name, text] of new URLSearchParams(search)) {
     if (!Object.hasOwn(rules, name)) invalid.push(unknownParameter());
-    else if (Object.hasOwn(values, name)) invalid.push({ name, detail: "expected at most once" });
+    else if (Object.hasOwn(values, name)) invalid.push({ name, detail: onceExpected });
     else values[name] = typed(name, text);
   }
   const refused = applyRules(values);
@@ -260,7 +261,8 @@ export function parsePageQuery(search: string): ParsedPageQuery {
   const [lang, ...more] = parameters.getAll("lang");
   parameters.delete("lang");
   for (const name of [...parameters.keys()]) if (!pageParameters.includes(name)) parameters.delete(name);
-  if ((lang !== undefined && findPageLanguage(lang) === undefined) || more.length > 0) {
+  if (more.length > 0) return { query: null, invalid: [{ name: "lang", detail: onceExpected }] };
+  if (lang !== undefined && findPageLanguage(lang) === undefined) {
     return { query: null, invalid: [{ name: "lang", detail: pageLanguageExpected() }] };
   }
   const parsed = parseTrendingQuery(parameters.toString());
