@@ -608,6 +608,7 @@ describe("in a browser, the element without a list", () => {
       'src="trending.example"',
       /<trendvault-list>: .*trending\.example/,
     ],
+    ["an address without a host", "nothing", 'src="https:"', /<trendvault-list>: .*"https:"/],
   ];
   for (const [name, answer, attributes, expected] of wrong) {
     test(`says ${name} in the console and in an event`, () =>

@@ -52,7 +52,8 @@ export function readAttributes(
     read("thumb-hosts")
       ?.split(/[\s,]+/)
       .filter(Boolean) ?? null;
-  const ownHost = new URL(src || pageUrl, pageUrl).host;
+  const own = src || pageUrl;
+  const ownHost = URL.canParse(own, pageUrl) ? new URL(own, pageUrl).host : ""; // it is refused when it is asked
   const look = { lang: read("lang"), reportUrl: read("report-url") };
   return {
     src,
