@@ -348,17 +348,27 @@ test("jobs that wait take a part of the time, and one alone does not wait", asyn
   expect(performance.now() - started).toBeGreaterThanOrEqual(49 * 0.9); // a millisecond each
 });
 
-test("the pause after a job is twice its time, within bounds", async () => {
-  const pauses: number[] = [];
-  const queue = new BuildQueue(100, { pause: async (milliseconds) => void pauses.push(milliseconds) });
+test("the pause after a job is some times its time, within bounds", async () => {
   const busy = (milliseconds: number) => async () => {
     const end = performance.now() + milliseconds;
     while (performance.now() < end);
   };
-  await Promise.all([0, 5, 50, 0].map((milliseconds, key) => queue.run(`${key}`, busy(milliseconds))));
+  const pausesOf = async (options = {}) => {
+    const pauses: number[] = [];
+    const queue = new BuildQueue(100, {
+      pause: async (milliseconds) => void pauses.push(milliseconds),
+      ...options,
+    });
+    await Promise.all([0, 5, 50, 0].map((milliseconds, key) => queue.run(`${key}`, busy(milliseconds))));
+    return pauses;
+  };
+  const pauses = await pausesOf();
   expect([pauses.length, pauses[2]]).toEqual([3, 20]);
   expect(pauses[0]).toBeGreaterThanOrEqual(1);
   expect(pauses[1]).toBeGreaterThanOrEqual(10);
+  const longer = await pausesOf({ pauses: { times: 6, longestMs: 250 } });
+  expect(longer[1]).toBeGreaterThanOrEqual(30);
+  expect(longer[2]).toBe(250);
 });
 
 test("requests for the same key share one job, also while it runs", async () => {

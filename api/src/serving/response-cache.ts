@@ -8,8 +8,9 @@ type BuiltRepresentation = { entry: CacheEntry; representation: Representation }
 
 export type BuildResult = BuiltRepresentation | SignedRefusal | Refusal;
 
-const usual = { capacityBytes: 9_000_000, queueCapacity: 512 }; // builds
-const large = { capacityBytes: 4_000_000, queueCapacity: 8, longestPauseMs: 100 };
+const usual = { capacityBytes: 9_000_000, queueCapacity: 512, pauses: { times: 2, longestMs: 20 } }; // of builds
+// Its steps are the longest: with pauses of twice their time, a flood doubled the p99 of what is in the cache.
+const large = { capacityBytes: 4_000_000, queueCapacity: 8, pauses: { times: 6, longestMs: 250 } };
 const urlCapacity = 4096;
 const longestKeptUrl = 400; // characters
 
@@ -154,14 +155,11 @@ const costs: Partial<Record<RouteName, number>> = { page: 8, feed: 4, about: 8, 
 type Section = { entries: TwoGenerationCache<CacheEntry>; queue: BuildQueue };
 
 /** What is large has a section of its own: a flood of it neither evicts what is small nor makes its builds wait. */
-function createSection(
-  { capacityBytes, queueCapacity, longestPauseMs }: typeof usual & { longestPauseMs?: number },
-  onEvict: () => void,
-): Section {
+function createSection({ capacityBytes, queueCapacity, pauses }: typeof usual, onEvict: () => void): Section {
   const weigh = (entry: CacheEntry) => entry.weight;
   return {
     entries: new TwoGenerationCache(capacityBytes, { weigh, onEvict }),
-    queue: new BuildQueue(queueCapacity, { longestPauseMs }),
+    queue: new BuildQueue(queueCapacity, { pauses }),
   };
 }
 
@@ -239,16 +237,16 @@ export class TwoGenerationCache<V> {
 }
 
 const shortestPauseMs = 1; // a collection of what builds leave behind takes more
-const usualLongestPauseMs = 20; // a build that took longer has waited for others
 
 type QueueOptions = {
   yieldTurn?: () => Promise<void>;
   pause?: (milliseconds: number) => Promise<void>;
-  longestPauseMs?: number | undefined;
+  /** How many times as long as a job is the pause after it, and no longer than that many milliseconds. */
+  pauses?: { times: number; longestMs: number };
 };
 
 /**
- * Does the expensive work one job at a time, with a pause of twice its time after each, and a job a step at a time (see builder.ts), so
+ * Does the expensive work one job at a time, with a pause after each, and a job a step at a time (see builder.ts), so
  * that a flood of cold requests cannot make the warm ones wait for more than one step, and takes a third of the time at
  * most. A key that is already waiting, or being worked on, is not queued again (single-flight).
  */
@@ -256,7 +254,7 @@ export class BuildQueue {
   readonly #capacity: number;
   readonly #yieldTurn: () => Promise<void>;
   readonly #pause: NonNullable<QueueOptions["pause"]>;
-  readonly #longestPauseMs: number;
+  readonly #pauses: { times: number; longestMs: number };
   readonly #waiting = new Map<string, { run: () => Promise<void>; result: Promise<unknown> }>();
 
   /** `yieldTurn` comes before the first of several jobs, `pause` between two. */
@@ -265,13 +263,13 @@ export class BuildQueue {
     {
       yieldTurn = yieldToEventLoop,
       pause = (milliseconds) => Bun.sleep(milliseconds),
-      longestPauseMs = usualLongestPauseMs,
+      pauses = usual.pauses, // what took longer has waited for others
     }: QueueOptions = {},
   ) {
     this.#capacity = capacity;
     this.#yieldTurn = yieldTurn;
     this.#pause = pause;
-    this.#longestPauseMs = longestPauseMs;
+    this.#pauses = pauses;
   }
 
   /** The job's result, or null when too many are waiting. Jobs of one key must have one result type. */
@@ -290,10 +288,10 @@ export class BuildQueue {
     for (const [key, { run }] of this.#waiting) {
       const started = performance.now();
       await run();
-      const pauseMs = 2 * (performance.now() - started);
+      const { times, longestMs } = this.#pauses;
+      const pauseMs = times * (performance.now() - started);
       this.#waiting.delete(key);
-      if (this.#waiting.size > 0)
-        await this.#pause(Math.min(this.#longestPauseMs, Math.max(shortestPauseMs, pauseMs)));
+      if (this.#waiting.size > 0) await this.#pause(Math.min(longestMs, Math.max(shortestPauseMs, pauseMs)));
     }
   }
 }
