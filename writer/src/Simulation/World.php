@@ -20,6 +20,7 @@ final readonly class World
     private const array NULLABLE = ['oldVideos', 'lifeHours', 'taperHours'];
     /** Something is divided by them. */
     private const string POSITIVE = '/^(births|taper|list|lastRank|attackers|appealMean)/';
+    private const string BELOW_ONE = '/^(elsewhere|attack)Share$/';
 
     public function __construct(
         public float $loadsPerHour = 20_000.0,
@@ -46,8 +47,8 @@ final readonly class World
         public float $elsewhereSigma = 0.7,
         /** Whether elsewhere likes other videos, which says nothing of what is wanted here. */
         public bool $elsewhereIsOther = false,
-        /** Whether the ranking is told when a video was published. */
-        public bool $isDated = true,
+        /** The share of videos of which the ranking is told when they were published. */
+        public float $datedShare = 1.0,
         /** From one list to the next. */
         public float $listMinutes = 5.0,
         /** A visitor looks at rank k with chance 1 / k^steepness. */
@@ -82,14 +83,15 @@ final readonly class World
             $isKnown = array_key_exists($property, $known);
             $least = preg_match(self::POSITIVE, $property) === 1 ? 0.0001 : 0;
             $most = str_ends_with($property, 'Share') || $property === 'appealMean' ? 1 : 1_000_000_000;
-            $isNumber = (is_int($value) || is_float($value)) && $value >= $least && $value < $most;
+            $most = preg_match(self::BELOW_ONE, $property) === 1 ? 0.999 : $most;
+            $isNumber = (is_int($value) || is_float($value)) && $value >= $least && $value <= $most;
             $isNull = $value === null && in_array($property, self::NULLABLE, true);
             $fits = $isKnown && (is_bool($known[$property]) ? is_bool($value) : $isNumber || $isNull);
             if (!$fits) {
                 $names = implode(', ', array_keys($known));
                 $names = strtolower((string) preg_replace('/[A-Z]/', '_$0', $names));
                 throw WriterException::usage(
-                    "Cannot simulate: the world's $name is not known or cannot be so, expected a number from $least to below $most, or true or false; there are $names.",
+                    "Cannot simulate: the world's $name is not known or cannot be so, expected a number from $least to $most, or true or false; there are $names.",
                 );
             }
             $isWhole = is_int($known[$property]) || $property === 'oldVideos';
@@ -161,7 +163,7 @@ final class SimulatedVideo
             $world->appealMean * $draws->factor($world->appealSigma),
             $draws->factor($world->elsewhereIsOther ? $world->appealSigma : $world->elsewhereSigma),
             $draws->share() < $world->burstShare ? 6 + 54 * $draws->share() : null,
-            $world->isDated,
+            crc32("$number dated") < $world->datedShare * 2 ** 32,
             $world->evergreenShare > 0.0 && $draws->share() < $world->evergreenShare,
         );
     }

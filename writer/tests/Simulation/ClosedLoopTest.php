@@ -201,11 +201,12 @@ final class ClosedLoopTest extends TestCase
     #[Test]
     #[
         TestWith([
-            'evergreen_share is not known or cannot be so, expected a number from 0 to below 1, ',
+            'evergreen_share is not known or cannot be so, expected a number from 0 to 1, ',
             ['evergreen_share' => 1.5],
         ]),
     ]
     #[TestWith(['burst_share ', ['burst_share' => -0.1]])]
+    #[TestWith(['dated_share ', ['dated_share' => 1.01]])]
     #[TestWith(['elsewhere_share ', ['elsewhere_share' => 1]])]
     #[
         TestWith([

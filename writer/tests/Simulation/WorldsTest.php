@@ -36,7 +36,7 @@ final class WorldsTest extends TestCase
             0.88,
         ];
         yield 'news without dates of publication' => [
-            [...$short, 'old_videos' => 1, 'births_per_hour' => 20, 'taper_hours' => 1, 'is_dated' => false],
+            [...$short, 'old_videos' => 1, 'births_per_hour' => 20, 'taper_hours' => 1, 'dated_share' => 0],
             0.88,
         ];
         yield 'news, and a tenth that never ages' => [
@@ -59,10 +59,20 @@ final class WorldsTest extends TestCase
         $library = [...$long, 'old_videos' => 2000, 'births_per_hour' => 4, 'taper_hours' => null];
         $days = [...$long, 'life_hours' => 75, 'births_per_hour' => 12, 'burst_share' => 0.05];
         yield 'a library' => [$library, 0.95];
-        yield 'a library without dates of publication' => [[...$library, 'is_dated' => false], 0.95];
+        yield 'a library without dates of publication' => [[...$library, 'dated_share' => 0], 0.95];
         yield 'a library that is viewed elsewhere, too' => [[...$library, 'elsewhere_share' => 0.5], 0.9];
         yield 'fast news' => [
             [...$long, 'old_videos' => 1, 'births_per_hour' => 25, 'taper_hours' => 2.5],
+            0.9,
+        ];
+        yield 'fast news, half of them without dates' => [
+            [
+                ...$long,
+                'old_videos' => 1,
+                'births_per_hour' => 25,
+                'taper_hours' => 2.5,
+                'dated_share' => 0.5,
+            ],
             0.9,
         ];
         yield 'videos of a week' => [
