@@ -204,7 +204,9 @@ test.each([
 });
 
 test("a language that is given twice is said to be that", () => {
-  expect(parsePageQuery("lang=en&lang=en").invalid).toEqual([{ name: "lang", detail: "expected at most once" }]);
+  expect(parsePageQuery("lang=en&lang=en").invalid).toEqual([
+    { name: "lang", detail: "expected at most once" },
+  ]);
 });
 
 test("there is a language of the page for every region", () => {
