@@ -83,7 +83,7 @@ test.each<[string, Partial<ExplanationRecord["absence"]>, Partial<ExplanationRec
   ["new", { last_rank: 0, last_score: null }, {}, 24],
   ["new", {}, { views_per_hour: 9000 }, 24], // the limit takes nothing out of 500 ranks
   ["new", {}, { views_per_hour: 9000, counted_at: 900_001 }, 500],
-  ["country", { came_at: 900_001 }, {}, 24],
+  ["country", { came_at: 900_001 }, {}, 24], // also where editors keep it out
   ["unpublished", { came_at: 900_001 }, null, 24],
   ["channel-limit", {}, { views_per_hour: 9000 }, 500],
   ["not-counted", { newest_observed_at: 890_001 + 48 * 3600 }, {}, 24],
@@ -98,6 +98,7 @@ test.each<[string, Partial<ExplanationRecord["absence"]>, Partial<ExplanationRec
       absence: { ...unlisted.absence, ...absence },
       counts: counts && { ...unlisted.counts, ...counts },
       video: { ...unlisted.video, published_at: 900_301, countries },
+      rule: reason === "country" ? { factor: 0, reason: null } : null,
     } as ExplanationRecord;
     expect(answer(record).absence.reason).toBe(reason);
   },

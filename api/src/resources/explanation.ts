@@ -123,7 +123,8 @@ function describeAbsence(
   const impressions = seen === null ? null : roundTo(seen, 1);
   const facts = { score, score_unit, last_rank, last_score, impressions };
   const decided = rule?.review_until === undefined ? "rule" : "review";
-  const reason = rule?.factor === 0 ? decided : reasonOf({ absence, counts, made, video }, facts, region);
+  const isDecided = rule?.factor === 0 && !mayNotBePlayed(video.countries, region);
+  const reason = isDecided ? decided : reasonOf({ absence, counts, made, video }, facts, region);
   return { reason, ...facts };
 }
 
