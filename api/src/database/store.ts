@@ -625,6 +625,8 @@ type AbsenceRow = {
   known_since: number;
   /** When the writer first had it, of whatever region. */
   came_at: number;
+  /** How many of its channel are in the list. */
+  of_channel: number;
   /** Null where none are counted in the region. */
   impressions: number | null;
 };
@@ -707,6 +709,9 @@ const absenceSql = (
     coalesce((SELECT first_observed_at FROM velocity WHERE video_id = ?3 AND region = ?2),
       (SELECT min(${firstAnnounced}) FROM catalogue WHERE video_id = ?3 AND region = ?2), 0) AS known_since,
     (SELECT first_seen_at FROM videos WHERE id = ?3) AS came_at,
+    (SELECT count(*) FROM trending AS t JOIN videos AS v ON v.id = t.video_id
+      WHERE t.generation = ?1 AND t.region = ?2 AND t.window = ?4 AND t.category = ''
+        AND v.channel = (SELECT channel FROM videos WHERE id = ?3)) AS of_channel,
     iif(look_weight IS NULL, NULL, ${impressions}) AS impressions
   FROM generation_regions JOIN generations ON id = generation LEFT JOIN (
     SELECT rank, score FROM trending WHERE generation = ?1 AND region = ?2 AND window = ?4 AND category = ''

@@ -65,7 +65,7 @@ const unlisted: ExplanationRecord = {
   place: null,
   absence: {
     ...{ look_weight: null, published_at: 900_000, newest_observed_at: 890_000, impressions: null },
-    ...{ last_rank: 500, last_score: 1000, known_since: 800_000, came_at: 800_000 },
+    ...{ last_rank: 500, last_score: 1000, known_since: 800_000, came_at: 800_000, of_channel: 1 },
   },
   counts: {
     ...{ views: 9, counted_at: 890_000, views_per_hour: 9, rated_at: 890_000 },
@@ -86,6 +86,8 @@ test.each<[string, Partial<ExplanationRecord["absence"]>, Partial<ExplanationRec
   ["country", { came_at: 900_001 }, {}, 24], // also where editors keep it out
   ["unpublished", { came_at: 900_001 }, null, 24],
   ["channel-limit", {}, { views_per_hour: 9000 }, 500],
+  ["channel-limit", { of_channel: 3, look_weight: 1 }, {}, 500], // its score is not known
+  ["score", { of_channel: 3 }, {}, 500],
   ["not-counted", { newest_observed_at: 890_001 + 48 * 3600 }, {}, 24],
   ["few-impressions", { look_weight: 1, impressions: 99 }, {}, 24],
 ])(

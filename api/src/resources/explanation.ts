@@ -137,10 +137,16 @@ function reasonOf(compared: Compared, facts: AbsenceFacts, region: string): stri
   const outside = keptOutBy(compared, region);
   if (outside !== null) return outside;
   if (isListOlder(compared, facts)) return "new";
-  if ((facts.score ?? 0) > (facts.last_score ?? 0)) return "channel-limit";
+  const isAbove = facts.score === null ? isChannelFull(compared) : facts.score > (facts.last_score ?? 0);
+  if (isAbove) return "channel-limit";
   return facts.score_unit !== "views" && (facts.impressions ?? 0) < fewImpressions
     ? "few-impressions"
     : "score";
+}
+
+/** Whether its channel has in the list what the limit lets it have, to the end: whatever its score. */
+function isChannelFull({ absence: { of_channel, last_rank }, made }: Compared): boolean {
+  return made.max_per_channel_ranks >= last_rank && of_channel >= made.max_per_channel;
 }
 
 /** What keeps it out of all lists of the region, whatever its score. */
