@@ -138,6 +138,15 @@ test("answers may get further fields, messages may not", () => {
 
 const compareSeconds = 1200; // only a fault takes so long, on a busy machine
 
+test("who placed a video is described of lists, exports and feeds alike", () => {
+  const { TrendingItem, ExportItem, JsonFeed } = current.components.schemas;
+  const inFeeds = JsonFeed.properties.items.items.properties._trendvault;
+  const names = ["placed_by", "sponsor", "model_rank"];
+  for (const { properties } of [TrendingItem, ExportItem, inFeeds]) {
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(names));
+  }
+});
+
 test(
   "openapi.json breaks no client of the last release (docs/http-api.md)",
   async () => {

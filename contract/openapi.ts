@@ -374,6 +374,9 @@ const JsonFeed = z
           expected_views: true,
           duration_seconds: true,
           live: true,
+          placed_by: true,
+          sponsor: true,
+          model_rank: true,
         }).extend({ video: z.string() }),
       }),
     ),
@@ -399,7 +402,7 @@ const feedPaths: ZodOpenApiPathsObject = {
       operationId: "readAtomFeed",
       summary: "The first 50 ranks of a list as Atom",
       description:
-        "RFC 4287. Entries link to the videos where their addresses are known. Titles are text. What `_trendvault` has in the JSON Feed is in elements of the namespace https://github.com/trendvault/trendvault: `score_unit` of the list, `score`, `expected_views`, `duration_seconds` and `live` of an entry.",
+        "RFC 4287. Entries link to the videos where their addresses are known. Titles are text. What `_trendvault` has in the JSON Feed is in elements of the namespace https://github.com/trendvault/trendvault: `score_unit` of the list, `score`, `expected_views`, `duration_seconds`, `live`, `placed_by`, `sponsor` (with the attribute `paid_by`) and `model_rank` of an entry.",
       requestParams,
       responses: {
         ...success("The feed", z.string(), { contentType: feedTypes.atom, example: examples.atomFeed }),
