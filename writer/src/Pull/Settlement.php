@@ -28,7 +28,8 @@ final readonly class Settlement
     private const float MOST_SECONDS = 20.0;
 
     private const string REGIONS = <<<'SQL'
-    SELECT p.region, p.settled_until, min(ifnull(s.after, -1)) AS pulled_until
+    SELECT p.region, p.settled_until, min(ifnull(s.after, -1)) AS pulled_until,
+      (SELECT max(after) FROM pull_shards WHERE region = p.region) AS told_until
     FROM pull_regions AS p LEFT JOIN pull_shards AS s ON s.region = p.region AND s.listed_at > ?
     GROUP BY p.region ORDER BY p.settled_until, p.region
     SQL;
@@ -63,10 +64,12 @@ final readonly class Settlement
     public function settle(int $now): SettledCounts
     {
         [$total, $started] = [new SettledCounts(), hrtime(true)];
-        /** @var list<array{region: string, settled_until: int, pulled_until: ?int}> $regions */
+        /** @var list<array{region: string, settled_until: int, pulled_until: ?int, told_until: ?int}> $regions */
         $regions = $this->database->rows(self::REGIONS, [$now - ShardStore::KEPT_SECONDS]);
-        foreach ($regions as ['region' => $region, 'settled_until' => $from, 'pulled_until' => $pulled]) {
-            $gone = intdiv($now - ShardStore::KEPT_SECONDS, 60);
+        foreach ($regions as $known) {
+            ['region' => $region, 'settled_until' => $from, 'pulled_until' => $pulled] = $known;
+            // No later than the edge's clock: what comes when ours, which was ahead, is right again would be late.
+            $gone = min(intdiv($now - ShardStore::KEPT_SECONDS, 60), (int) $known['told_until']);
             $until = min(max((int) $pulled - self::FLUSH_MINUTES, $gone), intdiv($now, 60) - 1);
             while ($from < $until && (hrtime(true) - $started) / 1e9 < self::MOST_SECONDS) {
                 $from = $this->database->transaction(

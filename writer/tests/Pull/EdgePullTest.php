@@ -6,7 +6,10 @@ namespace TrendVault\Writer\Tests\Pull;
 
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
+use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Pull\Ceiling;
+use TrendVault\Writer\Pull\Settlement;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 
 final class EdgePullTest extends PullTestCase
@@ -198,6 +201,27 @@ final class EdgePullTest extends PullTestCase
         $this->installation->run(['cron']);
 
         self::assertSame([17, 10], [$this->region()['impressions'], $this->region()['settled_impressions']]);
+    }
+
+    #[Test]
+    public function a_clock_that_was_days_ahead_makes_nothing_late_that_comes_when_it_is_right_again(): void
+    {
+        $shard = fn(int $minute): array => [
+            'last_closed' => $minute + 5,
+            'looks' => [FakeEdge::impressions($minute, [[1, 'a', 5, 1]])],
+            'served' => [FakeEdge::served($minute, 5)],
+        ];
+        $this->edge->hold(['GB-0' => $shard($this->now - 15)]);
+        $this->installation->run(['cron']);
+        $database = Database::openForWriting($this->installation->database);
+        new Settlement($database, new Ceiling(1.0))->settle(time() + 400 * 86_400);
+        $database->close();
+        $this->edge->hold(['GB-0' => $shard($this->now - 5)]);
+
+        $this->installation->run(['cron']);
+
+        ['late_impressions' => $late, 'settled_impressions' => $settled] = $this->region();
+        self::assertSame([0, 10], [$late, $settled]);
     }
 
     #[Test]
