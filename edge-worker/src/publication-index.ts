@@ -38,26 +38,26 @@ export function dependsOnPublications(query: TrendingQuery | null): query is Tre
 
 /**
  * Why there is no such list among the published ones; null when there may be one. `holds`: a deleted generation stays
- * deleted, but the next one may be published at any time, and so may several, one after the other.
+ * deleted, but the next one may be published at any time.
  */
 export function findRefusal(
   query: TrendingQuery,
   index: PublicationIndex,
-): { refusal: ListRefusal; holds: "always" | "now" | "a second" | "not for long" } | null {
+): { refusal: ListRefusal; holds: "for good" | "for now" | "not for long" } | null {
   const kept = keptOf(query, index);
   if (kept === null) return null;
   const generation = query.cursor === undefined ? kept.newest : readCursor(query.cursor).generation;
-  if (generation < kept.oldest) return { refusal: listRefusals.generationGone(query), holds: "always" };
+  if (generation < kept.oldest) return { refusal: listRefusals.generationGone(query), holds: "for good" };
   if (generation > kept.newest) {
     const isNext = index.isOfOne || steps.includes(generation - kept.newest);
-    return { refusal: listRefusals.generationGone(query), holds: isNext ? "not for long" : "a second" };
+    return { refusal: listRefusals.generationGone(query), holds: isNext ? "not for long" : "for now" };
   }
   if (generation < kept.newest) return null; // it may have had the list
   const published = regionOf(query.region, index);
   const refusal =
     refuseCategory(query, index) ??
     listRefusals.unlistedKind(query, (kind) => published?.[`${kind}_lists`] ?? []);
-  return refusal && { refusal, holds: "now" };
+  return refusal && { refusal, holds: "for now" };
 }
 
 function refuseCategory({ category }: TrendingQuery, { categories }: PublicationIndex): ListRefusal | null {

@@ -117,30 +117,37 @@ export class ReadThroughCache {
       return toCacheResult(failure.result, hit, this.clock());
     }
     const { result, collapsed } = await this.#revalidator.revalidate(canonical, context);
-    const late = isRefused(result) ? await this.#refuse(canonical, context, result) : null;
-    if (late !== null) return { kind: "refused", refusal: late };
+    const late = isRefused(result) ? await this.#refuse(canonical, context, result, this.clock()) : null;
+    if (late !== null) {
+      this.#revalidator.excuse(canonical.target, result);
+      return { kind: "refused", refusal: late };
+    }
     return toCacheResult(result, { fwd, collapsed }, this.clock());
   }
 
   /**
    * Why there is no such list, decided from the origin's signed index of what it has published: the origin need not be
    * asked for it. Null when there may be one, or when there is no index. `last`: how it was last asked for the list.
+   * `since`: when an index was fetched that says that it does not exist, at the earliest (Unix seconds).
    */
   async #refuse(
     { query, wasPublished = false }: CanonicalRequest,
     context: RequestContext,
     last: RevalidationResult | undefined,
+    since = this.clock() - trustedSeconds,
   ): Promise<ListRefusal | null> {
     if (!dependsOnPublications(query)) return null;
     const isDoubted = last !== undefined && isRefused(last);
     const known = await this.#readIndex(Number.NEGATIVE_INFINITY, context);
     if (known === null) return null;
     const found = findRefusal(query, known);
-    if (found?.holds === "always") return found.refusal;
+    const read = () => this.#readIndex(since, context);
+    if (found?.holds === "for good") {
+      context.waitUntil(read()); // a database that was set up anew counts from 1 again
+      return found.refusal;
+    }
     if (!isDoubted && (found === null || found.holds === "not for long" || wasPublished)) return null;
-    const isShort = isDoubted || found?.holds === "a second";
-    const since = this.clock() - (isShort ? trustedSecondsInDoubt : trustedSeconds);
-    const newer = await this.#readIndex(since, context);
+    const newer = await read();
     return newer && (findRefusal(query, newer)?.refusal ?? null);
   }
 
@@ -167,10 +174,8 @@ export class ReadThroughCache {
 }
 
 const indexRequest: CanonicalRequest = { target: paths.regions, query: null, regionFromCountry: false };
-/** An index of the last seconds needs no newer one to say that something does not exist. */
-const trustedSeconds = 10;
-/** The same after the origin has refused the list, but without a signature; and of a generation that may have come since. */
-const trustedSecondsInDoubt = 1;
+/** An index of the last second needs no newer one to say that something does not exist. */
+const trustedSeconds = 1;
 
 const hit: CacheStatus = { fwd: null };
 const staleHit: CacheStatus = { ...hit, detail: "stale-while-revalidate" };
@@ -296,6 +301,11 @@ class Revalidator {
     const { value, shared } = isOthersRefusal ? await this.#shareOwn(canonical, context, since) : first;
     const result = value ?? (await this.giveUp(canonical, await this.#options.cache.match(canonical.target)));
     return { result, collapsed: shared };
+  }
+
+  /** What was refused because it is not published yet is asked for as soon as it is. */
+  excuse(target: string, result: RevalidationResult): void {
+    this.#backoff.hold(target, result, this.#options.clock());
   }
 
   /** What is served when nothing came in time: the request that began the work was cancelled, or much of it hangs. */

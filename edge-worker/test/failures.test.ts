@@ -83,6 +83,60 @@ test("a page of a generation that may have come since the origin said which ther
   expect(asked.filter((target) => target === "/api/regions")).toHaveLength(2);
 });
 
+test(`what was published more than a second ago is refused to nobody, whatever was refused before (TEST_SEED=${testSeed})`, async () => {
+  const random = new Random();
+  let now = Math.floor(Date.now() / 1000);
+  let published = { generation: 5, oldest_generation: 1, categories: ["0"] };
+  const list = "/api/trending?region=DE";
+  const statusOf = (target: string) => {
+    const { generation, oldest_generation: oldest, categories } = published;
+    const named = Number(/cursor=(\d+)/.exec(target)?.[1] ?? generation);
+    if (named > generation || named < oldest) return 410;
+    return categories.includes(/category=(\d+)/.exec(target)?.[1] ?? "0") ? 200 : 400;
+  };
+  const answer = (target: string): Exchange => {
+    if (target === "/api/regions") return signedPage(target, Math.floor(now), published);
+    const status = statusOf(target);
+    return status === 200 ? signedPage(target, Math.floor(now)) : { status, headers: [], body: "{}" };
+  };
+  for (let draw = 0; draw < 10; draw++) {
+    const edge = new InProcessEdge({ stored: [], fallback: null }, () => now);
+    await withFetch(answer, async () => {
+      for (let step = 0; step < 50; step++) {
+        const generation = published.generation + 1 + random.below(2);
+        const categories = ["0", String(random.below(4))];
+        published = { generation, oldest_generation: generation - 3, categories };
+        now += 2 * random.below(2);
+        for (let asked = random.below(8); asked >= 0; asked--) {
+          const cursor = generation + 3 - random.below(7);
+          const target = random.pick([`${list}&category=${random.below(4)}`, `${list}&cursor=${cursor}-24`]);
+          const read = async () => JSON.parse(await edge.ask(target))[0];
+          now += 0.01;
+          expect([200, 400, 410]).toContain(await read());
+          if (statusOf(target) !== 200) continue;
+          now += 1.01;
+          expect([target, await read()]).toEqual([target, 200]);
+        }
+      }
+    });
+  }
+});
+
+test("pages of a database that was set up anew, whose numbers are of deleted generations, are there after the first refusal", async () => {
+  let now = Math.floor(Date.now() / 1000);
+  let published = { generation: 4000, oldest_generation: 3970, categories: [] };
+  const edge = new InProcessEdge({ stored: [], fallback: null }, () => now);
+  const answer = (target: string) => signedPage(target, now, target === "/api/regions" ? published : {});
+  const statusOf = async (generation: number) =>
+    JSON.parse(await edge.ask(`/api/trending?region=DE&cursor=${generation}-24`))[0];
+  await withFetch(answer, async () => {
+    expect([await statusOf(4000), await statusOf(1)]).toEqual([200, 410]);
+    published = { generation: 1, oldest_generation: 1, categories: [] };
+    now += 2;
+    expect([await statusOf(1), await statusOf(1)]).toEqual([410, 200]);
+  });
+});
+
 test(`what isolates of a data centre share never becomes older, in whatever order the origin's answers come (TEST_SEED=${testSeed})`, async () => {
   const random = new Random();
   const now = Math.floor(Date.now() / 1000);
