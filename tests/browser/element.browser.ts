@@ -588,6 +588,16 @@ describe("in a browser, the element without a list", () => {
       assert.equal(await stateOf(page), "live");
     }));
 
+  test("shows a list that is there, although the server does not say whose pictures may be shown", () =>
+    open({ body: listOf({ made: made(0) }) }, "", async (page, edge) => {
+      await page.route("**/api/about", () => {});
+      const asked = page.waitForRequest("**/api/about");
+      await page.locator("body").evaluate((body, html) => body.setHTMLUnsafe(html), markup());
+      await asked;
+      await passTime(page, edge, 5000);
+      await page.getByText("Title 1 of list 1").waitFor();
+    }));
+
   test("gives up after 15 seconds when the keys do not come", () =>
     open({ body: listOf() }, markup(), async (page, edge) => {
       await page.getByText("Title 1 of list 1").waitFor();

@@ -7,6 +7,8 @@ import type {
 import { type Client, type Connection, connect, sameOriginPath } from "../connection.ts";
 import { ProblemError, readJson, restartOf } from "../problem-error.ts";
 
+const patientMs = 2000; // a list that is there does not wait for longer
+
 /** What is read, and whatever else belongs to it. */
 type Asked = { src: string; path: string; verify: boolean };
 
@@ -51,13 +53,14 @@ export class ListReader<Of extends Asked = Asked> {
     return (await this.#ask<T>(path, { field, isAgain: false })).body;
   }
 
-  /** What the server says of itself; null while it cannot be asked, which the next list does. */
+  /** What the server says of itself; null while it cannot be asked, and when that takes long: the next list has it. */
   about(): Promise<About | null> {
     this.#about ??= this.json<About>("/api/about", "thumb_hosts").catch(() => {
       this.#about = null;
       return null;
     });
-    return this.#about;
+    const late = new Promise<null>((resolve) => setTimeout(resolve, patientMs, null));
+    return Promise.race([this.#about, late]);
   }
 
   end(): void {
