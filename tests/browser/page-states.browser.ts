@@ -221,6 +221,24 @@ describe("the page, when something changes or fails,", () => {
       ));
   }
 
+  test("goes to the country that is chosen, also when its words could not be loaded", async () => {
+    const { edge } = await sharedStack();
+    await visit(edge.url, { errors: [/./] }, async ({ page }) => {
+      const html = await (await page.request.get("/?region=GB")).text();
+      await page.route("**/assets/chunk-*", (route, request) =>
+        html.includes(new URL(request.url()).pathname) ? route.continue() : route.abort(),
+      );
+      const failed = page.waitForEvent("requestfailed", (request) =>
+        request.url().includes("/assets/chunk-"),
+      );
+      await page.goto("/?region=GB");
+      await failed;
+      await page.waitForFunction(() => history.scrollRestoration === "auto");
+      await page.locator("select").selectOption("FR");
+      await page.waitForURL("**/?region=FR");
+    });
+  });
+
   test("says all of what was opened before its script was there", () =>
     openPage(
       "/?region=GB",

@@ -515,9 +515,15 @@ const list = document.querySelector("trendvault-list");
 const notice = document.getElementById("notice");
 const data = document.getElementById("page-data")?.textContent;
 if (list !== null && notice !== null && data) {
-  void new LivePage({ list, notice, data: JSON.parse(data) as PageData }).start();
+  new LivePage({ list, notice, data: JSON.parse(data) as PageData }).start().catch(stayPlain);
 }
 addEventListener("load", () => void keepOffline().catch(() => {})); // a browser may refuse to store anything
+
+/** Without its words the page stays as it came, and its picker goes to another one. */
+function stayPlain(): void {
+  history.scrollRestoration = "auto";
+  document.addEventListener("change", ({ target }) => (target as HTMLSelectElement).form?.submit());
+}
 
 type Policy = { createScriptURL(url: string): string };
 type Factory = { createPolicy(name: string, rules: Policy): Policy };
