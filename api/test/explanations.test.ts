@@ -241,7 +241,7 @@ test.each(["limit=5", "region=XX", "region=DE&region=DE", "window=hour", "catego
 test("how the lists are made is said without keys and paths", async () => {
   const about = schemas.About.parse(await (await origin.ask("/api/about")).json());
   expect(about).toMatchObject({
-    formula: "inverse-square-1+clicks-6",
+    formula: "inverse-square-1+clicks-7",
     sources: [{ kind: "edge", host: "lists.example" }],
     explore_share: 0.25,
     removed_videos: 1,

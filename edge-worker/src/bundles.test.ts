@@ -83,14 +83,14 @@ test("how lists are made is said for any of the writers", () => {
     ...examples.about,
     generation: 257,
     generated_at: "2026-11-22T03:41:00Z",
-    formula: "inverse-square-1+clicks-6",
+    formula: "inverse-square-1+clicks-7",
     sources: null,
     explore_share: null,
     removed_videos: 9,
   };
   expect(joinDocuments<About>(paths.about, [one, other])).toEqual({
     ...other,
-    formula: `inverse-square-1+clicks-6, ${one.formula}`,
+    formula: `inverse-square-1+clicks-7, ${one.formula}`,
     sources: one.sources,
     explore_share: one.explore_share,
     impressions_counted: true,

@@ -20,7 +20,7 @@ use TrendVault\Writer\Editorial\Ruling;
 final class ClickModel
 {
     /** Is added to generations.formula where impressions took part. */
-    public const string VERSION = 'clicks-6';
+    public const string VERSION = 'clicks-7';
     /** From so many impressions on, what is learned from them ranks alone; before, together with the forecast. */
     public const float FULL_WEIGHT_IMPRESSIONS = 3000.0;
     /** The rate of a new video before anything was counted, worth as many videos as PRIOR_VIDEOS. */
@@ -1040,6 +1040,7 @@ final class ElsewhereHints
     private const float LARGEST_VOTE = 0.35;
     private const float LARGEST_PART = 2.0;
     private const int MEAN_STEPS = 4;
+    private const int START_STEPS = 12;
     /** The views by which the rate since publication holds against the recent one. */
     private const float LIFE_VIEWS = 5.0;
     private const float LARGEST = 20.0;
@@ -1063,8 +1064,8 @@ final class ElsewhereHints
         $lives = $logs = [];
         foreach ($contenders as $index => $contender) {
             if ($contender->isCounted()) {
-                $lives[$index] =
-                    $taper * log1p(self::ageHours($contender, $contender->velocity->lastObservedAt) / $taper);
+                $age = self::ageHours($contender, $contender->velocity->lastObservedAt, $taper);
+                $lives[$index] = $taper * log1p($age / $taper);
                 $views += $contender->velocity->views;
                 $spent += $lives[$index];
             }
@@ -1167,18 +1168,43 @@ final class ElsewhereHints
         $velocity = $contender->velocity;
         $sinceBirth = ($velocity->views + 1) / ($life + 1 / $mean);
         $hours = Velocity::RATE_HALF_LIFE_HOURS / M_LN2;
-        $left = $taper / (self::ageHours($contender, $velocity->ratedAt) + $taper);
+        $left = $taper / (self::ageHours($contender, $velocity->ratedAt, $taper) + $taper);
 
         return (self::LIFE_VIEWS + $hours * $velocity->viewsPerHour) /
             (self::LIFE_VIEWS / $sinceBirth + $hours * $left);
     }
 
-    /** As views were counted: without a time of publication a video had some before it was first seen. */
-    private static function ageHours(Contender $contender, float $at): float
+    private static function ageHours(Contender $contender, float $at, float $taper): float
     {
-        $startsAt = Velocity::ageStartsAt($contender->velocity->firstObservedAt, $contender->publishedAt);
+        $velocity = $contender->velocity;
+        $startsAt = Velocity::ageStartsAt($velocity->firstObservedAt, $contender->publishedAt);
+        if ($contender->publishedAt === null) {
+            $startsAt = self::likelyStart($velocity, $startsAt, $taper);
+        }
 
         return max(0.0, ($at - $startsAt) / 3600);
+    }
+
+    /**
+     * Without a time of publication a video had some views before it was first seen, or was new: at this rate, it got all
+     * since views = rate · (age + T) · ln(1 + age / T).
+     *
+     * @param int $earliest what the forecast assumes
+     */
+    private static function likelyStart(Velocity $velocity, int $earliest, float $taper): float
+    {
+        $latest = $velocity->firstObservedAt;
+        for ($step = 0; $step < self::START_STEPS; $step++) {
+            $middle = ($earliest + $latest) / 2;
+            $age = ($velocity->lastObservedAt - $middle) / 3600;
+            if ($velocity->viewsPerHour * ($age + $taper) * log1p($age / $taper) < $velocity->views) {
+                $latest = $middle;
+            } else {
+                $earliest = $middle;
+            }
+        }
+
+        return $earliest;
     }
 }
 

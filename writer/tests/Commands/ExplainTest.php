@@ -155,7 +155,7 @@ final class ExplainTest extends TestCase
 
         foreach (
             [
-                'inverse-square-1+clicks-6',
+                'inverse-square-1+clicks-7',
                 'rank 1 of 1',
                 '4,000.0 impressions',
                 '800.0 clicks',

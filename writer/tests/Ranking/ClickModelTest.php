@@ -46,6 +46,27 @@ final class ClickModelTest extends TestCase
     }
 
     #[Test]
+    public function a_video_without_a_date_is_as_old_as_its_views_elsewhere_make_it_at_their_rate(): void
+    {
+        $region = self::regionLike(new Draws(1), 300, 0.67);
+        $first = self::NOW - 6 * 3600;
+        $prior = static function (?int $publishedAt, int $views) use ($region, $first): float {
+            $velocity = new Velocity($first, self::NOW, 7, $views, 54.0, self::NOW, null);
+
+            return self::model([
+                new Contender('v', 'v', null, $publishedAt, $velocity, []),
+                ...$region,
+            ])->rate(0)->prior;
+        };
+        $born = (int) (100 * 7 * log(13 / 7));
+
+        self::assertEqualsWithDelta(1.0, $prior(null, $born) / $prior($first, $born), 0.1);
+        $clickAge = (6 + 7) / (82 + 7); // the clicks take it for new when it is first seen
+        $isOld = $prior($first - 76 * 3600, 20_000) / $clickAge;
+        self::assertEqualsWithDelta(1.0, $prior(null, 20_000) / $isOld, 0.3);
+    }
+
+    #[Test]
     public function where_elsewhere_says_little_of_what_is_wanted_here_it_holds_impressions_less(): void
     {
         $born = self::NOW - 3600;
