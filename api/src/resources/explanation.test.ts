@@ -54,6 +54,11 @@ test("of what nobody counted, in a list without impressions, its age is the reas
   expect(sentence).toEndWith("its age places it behind the last rank, 500.");
   const [ofCounted] = explanationSentences({ ...example, place: null, absence, visitors: null });
   expect(ofCounted).toEndWith("its score is below that of the last rank, 500: 0.3.");
+  const rule = { factor: 0.3, reason: "Too many" };
+  const [ofRuled] = explanationSentences({ ...example, place: null, absence, visitors: null, rule });
+  expect(ofRuled).toContain(
+    "its score, which a rule of the editors (Too many) multiplies with 0.3, is below",
+  );
 });
 
 const unlisted: ExplanationRecord = {

@@ -292,7 +292,11 @@ function reasonText({ reason }: NonNullable<Facts["rule"]>): string {
 function absenceText({ absence, counts, channel_limit, rule }: Facts): string {
   if (absence === null) return "";
   const { score, score_unit, last_rank, last_score, impressions } = absence;
-  const own = score === null ? "its score" : `its score of ${number(score)}`;
+  const ruled =
+    rule === undefined
+      ? ""
+      : `, which a rule of the editors${reasonText(rule)} multiplies with ${rule.factor},`;
+  const own = (score === null ? "its score" : `its score of ${number(score)}`) + ruled;
   const compared = `${own} is below that of the last rank, ${last_rank}: ${number(last_score ?? 0)}`;
   const isByAge = counts === null && score_unit === "views";
   const low = isByAge ? `its age places it behind the last rank, ${last_rank}` : compared;
