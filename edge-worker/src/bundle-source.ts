@@ -185,7 +185,10 @@ export class BundleSource implements BundleReader {
     const isNewest = generation === newest.generation;
     const pointer = isNewest ? newest : await this.store.pointers.ofGeneration(generation, held.waitUntil);
     if (pointer === null) return this.#withoutBundle(canonical, newest, until);
-    return this.#answer({ ...held, canonical, pointer, until });
+    return this.#answer({ ...held, canonical, pointer, until }).catch(async (error) => {
+      if (isNewest || (await this.store.pointers.isThere(generation))) throw error;
+      return this.#withoutBundle(canonical, newest, until); // some of it was read before it was deleted
+    });
   }
 
   async #answer(question: Question): Promise<SourceAnswer> {

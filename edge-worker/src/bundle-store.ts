@@ -215,6 +215,11 @@ class BundlePointers {
     return pointer;
   }
 
+  /** Whether the bucket has the pointer of a generation now. @throws Error when it cannot be read */
+  async isThere(generation: number): Promise<boolean> {
+    return (await this.#options.bucket.readPointer(bundleNames.pointer(generation))) !== null;
+  }
+
   async #check(waitUntil: WaitUntil): Promise<void> {
     const { clock, log } = this.#options;
     try {

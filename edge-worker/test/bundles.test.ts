@@ -188,6 +188,21 @@ describe("an edge that reads a bundle", () => {
     expect([gone.status, JSON.parse(gone.body).restart]).toEqual([410, list]);
   });
 
+  test("says that a generation is gone, also where it has read some of it before", async () => {
+    const [{ generation, file }, newest] = published as [Rendered, Rendered];
+    const bucket = await bucketWith(2);
+    const situation = { stored: [], fallback: null, hasOrigin: false };
+    const bundles = { bucket, keySet: bundleKeySet };
+    const edge = new InProcessEdge({ ...situation, bundles }, () => newest.signedAt + 20);
+    const statusOf = async (region: string) =>
+      JSON.parse(await edge.ask(`/api/trending?region=${region}&cursor=1-24`))[0];
+    expect(await statusOf("DE")).toBe(200);
+    bucket.objects.delete(bundleNames.bundle({ generation, sha256: file.sha256 }));
+    expect(await statusOf("FR")).toBe(503);
+    bucket.objects.delete(bundleNames.pointer(generation));
+    expect([await statusOf("DE"), await statusOf("PL")]).toEqual([200, 410]);
+  });
+
   test("does not call a generation gone that only the origin has yet", async () => {
     expect((await ask(`${list}&cursor=9-24`)).status).toBe(410);
     const { status, events } = await ask(`${list}&cursor=9-24`, { hasOrigin: true });
