@@ -45,6 +45,28 @@ describe("the page, when something changes or fails,", () => {
     stack.proxy.behaviour = passOn;
   });
 
+  test("tells at once that there is a newer list when a visitor comes back after minutes", async () => {
+    const stack = await sharedStack();
+    stack.proxy.behaviour = expired;
+    await openPage(
+      "/?region=CZ",
+      async ({ page }) => {
+        const show = (state: string) =>
+          page.evaluate((value) => {
+            Object.defineProperty(document, "visibilityState", { value, configurable: true });
+            document.dispatchEvent(new Event("visibilitychange"));
+          }, state);
+        await show("hidden");
+        await stack.publish();
+        await page.clock.pauseAt(Date.now() + 10 * minute);
+        await show("visible");
+        await notice(page).getByRole("button").waitFor();
+      },
+      { prepare: (page) => page.clock.install() },
+    );
+    stack.proxy.behaviour = passOn;
+  });
+
   test("says that it is offline and how old its list is, also after a reload, and recovers", () =>
     openPage(
       "/?region=IT",

@@ -16,7 +16,7 @@ type Parts = { list: TrendvaultList; notice: Element; data: PageData };
 const refreshSeconds = 60;
 const pagesByThemselves = 3; // further ones are shown when they are asked for, so that the foot can be reached
 const framesToSettle = 6;
-const oldSeconds = 150; // a fresh page is younger: longer than caches keep it, it is asked at once whether there is a newer one
+const oldSeconds = 150; // a fresh page is younger: longer than caches keep it, it is asked at once whether there is a newer one, and when a visitor comes back
 
 /** The page with its scripts: pickers without reload, further ranks, newer lists, and what is said when something fails. */
 class LivePage {
@@ -62,7 +62,11 @@ class LivePage {
     setInterval(() => this.#shown && this.#page.showAge(this.#shown), 30_000);
     setInterval(() => document.visibilityState === "visible" && void this.#refresh(), refreshSeconds * 1000);
     if (!navigator.onLine) this.#sayFailure("offline");
-    else if (this.#page.ageSeconds > oldSeconds) await this.#refresh();
+    else this.#refreshOld();
+  }
+
+  #refreshOld(): void {
+    if (document.visibilityState === "visible" && this.#page.ageSeconds > oldSeconds) void this.#refresh();
   }
 
   #listen(): void {
@@ -85,6 +89,7 @@ class LivePage {
     });
     addEventListener("offline", () => this.#sayFailure("offline"));
     addEventListener("online", () => void this.#refresh());
+    document.addEventListener("visibilitychange", () => this.#refreshOld());
     this.#list.addEventListener("trendvault-list", () => this.#onList());
     this.#list.addEventListener("trendvault-newer", () => this.#sayNewer());
     this.#list.addEventListener("trendvault-failure", ({ detail }) => this.#sayFailure(detail.state));
