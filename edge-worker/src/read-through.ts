@@ -90,7 +90,11 @@ export class ReadThroughCache {
    */
   async read(canonical: CanonicalRequest, context: RequestContext): Promise<CacheResult> {
     const deadline = Date.now() + this.#revalidator.longestSeconds * 1000;
-    const response = await this.#cache.match(canonical.target);
+    const known = await this.#cache.match(canonical.target);
+    const isStale = known !== null && freshnessAt(this.clock(), known) === "stale";
+    // A visitor may have seen what another isolate of the data centre has.
+    const isOld = isStale && this.#revalidator.mayBegin(canonical.target);
+    const response = isOld ? await this.#cache.matchNewest(canonical.target) : known;
     const freshness = response === null ? "unusable" : freshnessAt(this.clock(), response);
     if (response !== null && freshness === "fresh") return { kind: "response", response, cacheStatus: hit };
     if (response !== null && freshness === "stale") {
@@ -316,9 +320,11 @@ class Revalidator {
 
   /** Revalidates after the response. It counts as one of the client's: else a client could keep any number alive. */
   revalidateInBackground(canonical: CanonicalRequest, context: RequestContext): void {
-    if (this.recentFailure(canonical.target)?.isBackingOff || this.#flights.isInFlight(canonical.target))
-      return;
-    context.waitUntil(this.revalidate(canonical, context));
+    if (this.mayBegin(canonical.target)) context.waitUntil(this.revalidate(canonical, context));
+  }
+
+  mayBegin(target: string): boolean {
+    return !this.recentFailure(target)?.isBackingOff && !this.#flights.isInFlight(target);
   }
 
   #share(canonical: CanonicalRequest, context: RequestContext, since: number) {

@@ -170,6 +170,26 @@ test(`what isolates of a data centre share never becomes older, in whatever orde
   }
 });
 
+test("what an isolate has served is not older at the next one, whose own is stale", async () => {
+  let now = Math.floor(Date.now() / 1000);
+  const dataCentre = new DataCentre();
+  const edgeOf = () => new InProcessEdge({ stored: [], fallback: null, dataCentre }, () => now);
+  const [one, other] = [edgeOf(), edgeOf()];
+  const madeAt = async (edge: InProcessEdge) =>
+    Date.parse(JSON.parse(JSON.parse(await edge.ask(target))[2]).generated_at) / 1000;
+  await withFetch(
+    () => signedPage(target, now),
+    async () => {
+      expect(await madeAt(one)).toBe(await madeAt(other));
+      for (let times = 0; times < 3; times++) {
+        now += answerSeconds.fresh + 1;
+        await one.ask(target); // which is stale, and asks for a newer one
+        expect([await madeAt(one), await madeAt(other)]).toEqual([now, now]);
+      }
+    },
+  );
+});
+
 test("an answer that is too large is a failure of its target, and of no other", async () => {
   const now = Math.floor(Date.now() / 1000);
   const edge = new InProcessEdge({ stored: [], fallback: null }, () => now);
