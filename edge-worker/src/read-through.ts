@@ -94,7 +94,8 @@ export class ReadThroughCache {
     const isStale = known !== null && freshnessAt(this.clock(), known) === "stale";
     // A visitor may have seen what another isolate of the data centre has.
     const isOld = isStale && this.#revalidator.mayBegin(canonical.target);
-    const response = isOld ? await this.#cache.matchNewest(canonical.target) : known;
+    const newest = isOld ? this.#cache.matchNewest(canonical.target) : Promise.resolve(known);
+    const response = (await nullAfter(Date.now() + sharedPatientMs, newest)) ?? known;
     const freshness = response === null ? "unusable" : freshnessAt(this.clock(), response);
     if (response !== null && freshness === "fresh") return { kind: "response", response, cacheStatus: hit };
     if (response !== null && freshness === "stale") {
@@ -177,6 +178,8 @@ export class ReadThroughCache {
   }
 }
 
+/** What is stale does not wait for longer for what other isolates have. */
+const sharedPatientMs = 100;
 const indexRequest: CanonicalRequest = { target: paths.regions, query: null, regionFromCountry: false };
 /** An index of the last second needs no newer one to say that something does not exist. */
 const trustedSeconds = 1;

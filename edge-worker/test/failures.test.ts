@@ -190,6 +190,26 @@ test("what an isolate has served is not older at the next one, whose own is stal
   );
 });
 
+test("what is stale is served before the data centre's cache, which hangs, is given up", async () => {
+  let now = Math.floor(Date.now() / 1000);
+  const dataCentre = new DataCentre();
+  const happened: string[] = [];
+  const log = () => void happened.push("given up");
+  const edge = new InProcessEdge({ stored: [], fallback: null, dataCentre, log }, () => now);
+  await withFetch(
+    () => signedPage(target, now),
+    async () => {
+      await edge.ask(target);
+      dataCentre.cache.match = () => new Promise(() => {});
+      now += answerSeconds.fresh + 1;
+      await edge.respond(target);
+      happened.push("served");
+      await edge.ask(target);
+    },
+  );
+  expect(happened.slice(0, 2)).toEqual(["served", "given up"]);
+});
+
 test("an answer that is too large is a failure of its target, and of no other", async () => {
   const now = Math.floor(Date.now() / 1000);
   const edge = new InProcessEdge({ stored: [], fallback: null }, () => now);
