@@ -247,8 +247,8 @@ type QueueOptions = {
 
 /**
  * Does the expensive work one job at a time, with a pause after each, and a job a step at a time (see builder.ts), so
- * that a flood of cold requests cannot make the warm ones wait for more than one step, and takes a third of the time at
- * most. A key that is already waiting, or being worked on, is not queued again (single-flight).
+ * that a flood of cold requests cannot make the warm ones wait for more than one step, and takes a part of the time that
+ * the pauses decide. A key that is already waiting, or being worked on, is not queued again (single-flight).
  */
 export class BuildQueue {
   readonly #capacity: number;
