@@ -241,9 +241,11 @@ function edgeVerifier(ring: KeyRing, now: () => number): (request: Request) => b
       minute = current;
     }
     const { written } = encoder.encodeInto(header, received);
-    // Which one is no secret. No closure, and no view for each request: they took half of the time.
-    for (const { bytes, asReceived } of accepted)
+    // Which one is no secret. No closure, no view and no iterator for each request: they took half of the time.
+    for (let index = 0; index < accepted.length; index++) {
+      const { bytes, asReceived } = accepted[index] as (typeof accepted)[number];
       if (written === bytes.length && crypto.timingSafeEqual(asReceived, bytes)) return true;
+    }
     return false;
   };
 }
