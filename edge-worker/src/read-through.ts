@@ -90,12 +90,7 @@ export class ReadThroughCache {
    */
   async read(canonical: CanonicalRequest, context: RequestContext): Promise<CacheResult> {
     const deadline = Date.now() + this.#revalidator.longestSeconds * 1000;
-    const known = await this.#cache.match(canonical.target);
-    const isStale = known !== null && freshnessAt(this.clock(), known) === "stale";
-    // A visitor may have seen what another isolate of the data centre has.
-    const isOld = isStale && this.#revalidator.mayBegin(canonical.target);
-    const newest = isOld ? this.#cache.matchNewest(canonical.target) : Promise.resolve(known);
-    const response = (await nullAfter(Date.now() + sharedPatientMs, newest)) ?? known;
+    const response = await this.#match(canonical.target);
     const freshness = response === null ? "unusable" : freshnessAt(this.clock(), response);
     if (response !== null && freshness === "fresh") return { kind: "response", response, cacheStatus: hit };
     if (response !== null && freshness === "stale") {
@@ -107,6 +102,14 @@ export class ReadThroughCache {
     if (newer !== null) return newer;
     const failure = await this.#revalidator.giveUp(canonical, response);
     return toCacheResult(failure, { fwd }, this.clock());
+  }
+
+  /** What is stored. Where it is stale, a visitor may have seen what another isolate of the data centre has. */
+  async #match(target: string): Promise<StoredResponse | null> {
+    const known = await this.#cache.match(target);
+    const isStale = known !== null && freshnessAt(this.clock(), known) === "stale";
+    if (!isStale || !this.#revalidator.mayBegin(target)) return known;
+    return (await nullAfter(Date.now() + sharedPatientMs, this.#cache.matchNewest(target))) ?? known;
   }
 
   async #readNewer(

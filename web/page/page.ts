@@ -524,10 +524,11 @@ if (list !== null && notice !== null && data) {
 }
 addEventListener("load", () => void keepOffline().catch(() => {})); // a browser may refuse to store anything
 
-/** Without its words the page stays as it came, and its picker goes to another one. */
-function stayPlain(): void {
+/** Without its words the page stays as it came, and its picker goes to another one. @throws what kept it from starting */
+function stayPlain(error: unknown): never {
   history.scrollRestoration = "auto";
   document.addEventListener("change", ({ target }) => (target as HTMLSelectElement).form?.submit());
+  throw error; // for the console
 }
 
 type Policy = { createScriptURL(url: string): string };

@@ -279,15 +279,13 @@ final class ClickModel
         if ($weight === 1.0) {
             return $this->perHour * $clicks;
         }
-        // What nobody counts comes after what gets no views, too, and the newest first.
-        $forecast = $contender->isCounted()
-            ? max(
-                self::LEAST_FORECAST,
-                Forecast::expectedViews($contender->velocity, $contender->publishedAt, $window, $this->now),
-            )
+        $isCounted = $contender->isCounted();
+        $forecast = $isCounted
+            ? Forecast::expectedViews($contender->velocity, $contender->publishedAt, $window, $this->now)
             : ($clicks * $rate->prior) / $rate->mean;
         if ($weight === 0.0) {
-            return $contender->isCounted() ? $forecast : self::UNCOUNTED * $forecast;
+            // What nobody counts comes after what gets no views, too, and the newest first.
+            return $isCounted ? max(self::LEAST_FORECAST, $forecast) : self::UNCOUNTED * $forecast;
         }
 
         return max(self::LEAST_FORECAST, $forecast) ** (1 - $weight) * ($this->perHour * $clicks) ** $weight;
