@@ -4,11 +4,14 @@ import { type GenerationMark, markGeneration } from "./database/inspector.ts";
 import { ListReader } from "./database/list-reader.ts";
 import type { Generation } from "./database/store.ts";
 import { RequestHandler } from "./http/request-handler.ts";
+import type { RequestHead } from "./http/request-head.ts";
 import { createRoutes, type FindRoute } from "./http/routes.ts";
+import { HttpServer } from "./http/server.ts";
 import type { Logger } from "./log.ts";
 import { createDocuments } from "./resources/documents.ts";
 import { type FailurePage, failurePage, PageAssets } from "./resources/pages.ts";
 import { videoLinks } from "./resources/trending.ts";
+import type { Answer } from "./serving/answer.ts";
 import { Builder } from "./serving/builder.ts";
 import { Counters, type CounterValues } from "./serving/counters.ts";
 import { RepresentationFactory } from "./serving/representation.ts";
@@ -56,15 +59,15 @@ export class Origin {
     this.#handler = parts.handler;
   }
 
-  /** What Bun.serve calls. */
-  readonly answer = (request: Request): Response | Promise<Response> => {
+  /** What the server calls. */
+  readonly answer = (request: RequestHead): Answer | Promise<Answer> => {
     this.#answers = (this.#answers + 1) & 1023;
     if (this.#answers === 0) this.onManyAnswers();
     return this.#isNextTimed ? this.#answerTimed(request) : this.#handler.answer(request);
   };
 
   /** The answer to a request that failed before `answer`, or in it. */
-  readonly answerFailure = (error: unknown): Response => this.#handler.answerFailure(error);
+  readonly answerFailure = (error: unknown): Answer => this.#handler.answerFailure(error);
 
   /** Looks at the database and the clock (`now` in milliseconds). Call it every 20 milliseconds or so. */
   tick(now: number): void {
@@ -72,7 +75,7 @@ export class Origin {
     this.#isNextTimed = true;
   }
 
-  /** From now on every answer closes its connection. */
+  /** From now on load balancers are told to go elsewhere. */
   drain(): void {
     this.#handler.drain();
   }
@@ -98,15 +101,15 @@ export class Origin {
   }
 
   // One a tick: two clock readings for each request would show in the figures that they are for.
-  #answerTimed(request: Request): Response | Promise<Response> {
+  #answerTimed(request: RequestHead): Answer | Promise<Answer> {
     const { counters } = this.#parts;
     this.#isNextTimed = false;
     const started = performance.now();
-    const response = this.#handler.answer(request);
+    const answer = this.#handler.answer(request);
     const observe = () => counters.observe((performance.now() - started) / 1000);
-    if (response instanceof Promise) void response.then(observe, observe);
+    if (answer instanceof Promise) void answer.then(observe, observe);
     else observe();
-    return response;
+    return answer;
   }
 }
 
@@ -129,20 +132,11 @@ export async function assembleOrigin(
   return { watcher, lists, counters, cache, scheduler, handler, log };
 }
 
-type ListenOptions = Pick<Settings, "host" | "port"> & { answer?: Origin["answer"] };
+type ListenOptions = { hostname: string; port: number; answer?: Origin["answer"] };
 
 /** Listens on a port, which several processes may share. `answer`: what is called instead of the origin's. */
-export function listen(origin: Origin, { host, port, answer = origin.answer }: ListenOptions) {
-  return Bun.serve({
-    hostname: host,
-    port,
-    development: false,
-    reusePort: true,
-    idleTimeout: 60, // seconds: longer than an edge keeps a connection between two requests
-    maxRequestBodySize: 1024, // no request needs a body
-    fetch: answer,
-    error: origin.answerFailure,
-  });
+export function listen(origin: Origin, { answer = origin.answer, ...where }: ListenOptions): HttpServer {
+  return new HttpServer({ ...where, answer, answerFailure: origin.answerFailure });
 }
 
 /** What answers are made of: the same for the origin, which serves them, and for bundles, which hold them. */

@@ -48,14 +48,14 @@ beforeAll(async () => {
   ]);
   builder.takeDown("video", "video2");
   origin = await openTestOrigin(builder.path, env);
-  server = listen(origin.origin, { host: "127.0.0.1", port: 0 });
+  server = listen(origin.origin, { hostname: "127.0.0.1", port: 0 });
   const path = join(builder.folder, "rendered.bundle");
   rendered = await render(path);
   bundle = await openBundle(path, rendered);
 });
 
 afterAll(async () => {
-  await server.stop(true);
+  await server.stop();
   origin.watcher.close();
   builder.remove();
 });
@@ -76,7 +76,9 @@ async function render(output: string, options: Rendering = {}) {
 
 /** What the origin answers by HTTP, in the form of a document. */
 async function ask(target: string): Promise<BundleDocument> {
-  const response = await fetch(new URL(target, server.url), { headers: { "accept-encoding": "identity" } });
+  const response = await fetch(`http://127.0.0.1:${server.port}${target}`, {
+    headers: { "accept-encoding": "identity" },
+  });
   const names = [...coveredComponents.slice(1), "signature-input", "signature"];
   const fields = Object.fromEntries(names.map((name) => [name, response.headers.get(name) ?? ""]));
   return {

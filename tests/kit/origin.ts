@@ -7,8 +7,11 @@ import {
   readBundleIndex,
   readDocument,
 } from "@trendvault/contract/bundle-file";
+import { edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { tokenMinute } from "@trendvault/contract/token";
+import type { RequestHead } from "../../api/src/http/request-head.ts";
 import { assembleOrigin, Origin } from "../../api/src/origin.ts";
+import type { Answer } from "../../api/src/serving/answer.ts";
 import { readSettings } from "../../api/src/settings.ts";
 import { DatabaseBuilder, videos } from "./database.ts";
 import { testEnvironment } from "./origin-process.ts";
@@ -42,8 +45,28 @@ export async function openTestOrigin(path: string, env: Record<string, string> =
       now += milliseconds;
       origin.tick(now);
     },
-    ask: async (target, init) => origin.answer(new Request(`http://origin.test${target}`, init)),
+    ask: async (target, init) => responseOf(await origin.answer(headOf(target, init))),
   };
+}
+
+/** What an origin reads of a request. */
+export function headOf(target: string, init: RequestInit = {}): RequestHead {
+  const headers = new Headers(init.headers);
+  return {
+    method: init.method ?? "GET",
+    target,
+    edgeSignature: headers.get(edgeSignatureHeader),
+    accept: headers.get("accept"),
+    acceptEncoding: headers.get("accept-encoding"),
+    acceptLanguage: headers.get("accept-language"),
+    ifNoneMatch: headers.get("if-none-match"),
+    traceparent: headers.get("traceparent"),
+  };
+}
+
+/** What a client has of an answer. */
+export function responseOf({ status, headers, body }: Answer): Response {
+  return new Response(body, { status, headers });
 }
 
 /** What the tests of a file share: an empty database for each of them, and an origin over it once it was opened. */

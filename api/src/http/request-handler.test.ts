@@ -13,6 +13,7 @@ import {
   testTime,
 } from "@trendvault/kit/origin";
 import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
+import { listen } from "../origin.ts";
 import { splitTarget } from "./routes.ts";
 
 describe("a request", () => {
@@ -362,8 +363,8 @@ describe("the signature of the edge", () => {
   }, 1_200_000);
 
   test("on the wire the field's name may be in any case and the value may not, and only one field counts", async () => {
-    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: origin.origin.answer });
-    const client = new RawClient(server.url.href);
+    const server = listen(origin.origin, { hostname: "127.0.0.1", port: 0 });
+    const client = new RawClient(`http://127.0.0.1:${server.port}`);
     const right = await sign();
     const ask = async (headers: string) => (await client.get(target, headers)).status;
     expect(await ask(`X-Edge-SIGNATURE: ${right}\r\n`)).toBe(200);
@@ -383,18 +384,15 @@ describe("the signature of the edge", () => {
     expect(await ask("x-edge-signature:\r\n")).toBe(403);
     expect(await ask(`x-edge-signature: ${right}\r\n`)).toBe(200);
     client.close();
-    await server.stop(true);
+    await server.stop();
   });
 });
 
 test.each([
-  ["http://host/api/trending?region=DE", "/api/trending", "region=DE"],
-  ["http://host:80/api/trending", "/api/trending", ""],
-  ["http://host", "/", ""],
-  ["http://[::1]:3000/a?b?c", "/a", "b?c"],
-  ["/api/trending?x", "/api/trending", "x"], // Host was empty or invalid
+  ["/api/trending?region=DE", "/api/trending", "region=DE"],
+  ["/", "/", ""],
+  ["/a?b?c", "/a", "b?c"],
   ["//double/slash", "//double/slash", ""],
-  ["host:443", "/", ""], // CONNECT
-])("%p is path %p and query %p", (url, path, search) => {
-  expect(splitTarget(url)).toEqual({ path, search });
+])("%p is path %p and query %p", (target, path, search) => {
+  expect(splitTarget(target)).toEqual({ path, search });
 });

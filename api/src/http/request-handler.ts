@@ -6,20 +6,21 @@ import {
   preflightFields,
   readTraceId,
   refusalDetails,
-  traceparentHeader,
 } from "@trendvault/contract/http";
 import type { KeyRing } from "@trendvault/contract/keys";
 import { describeProblem, type ProblemKind, problemContentType } from "@trendvault/contract/problem";
-import { acceptedSignatures, edgeMinute, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
+import { acceptedSignatures, edgeMinute } from "@trendvault/contract/request-signatures";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { DatabaseUnreadable } from "../database/database-files.ts";
 import type { Logger } from "../log.ts";
 import type { FailurePage } from "../resources/pages.ts";
 import { notStoredFields, Refusal, type Resource, type RouteName } from "../resources/resource.ts";
+import { Answer } from "../serving/answer.ts";
 import type { CacheEntry } from "../serving/builder.ts";
 import type { Counters } from "../serving/counters.ts";
 import { memoizedChooseEncoding, type Representation, SignedRefusal } from "../serving/representation.ts";
 import type { BuildResult, ResponseCache } from "../serving/response-cache.ts";
+import type { RequestHead } from "./request-head.ts";
 import type { FindRoute } from "./routes.ts";
 import { splitTarget } from "./routes.ts";
 
@@ -36,18 +37,18 @@ type RequestHandlerParts = {
 };
 
 /** A request whose answer is built since `started`, in milliseconds. */
-type Waiting = { resource: Resource; request: Request; started: number };
+type Waiting = { resource: Resource; request: RequestHead; started: number };
 
 /**
- * From a request to its response; no port is needed to call it. A request whose answer is in the cache needs what is in
- * `answer` and `send`: behind an edge a comparison of its signature, one look-up by the URL as it was received, two
- * header fields, a clone of a Response that was prepared before. What is not read there is not paid for there.
+ * From a request to its answer; no port is needed to call it. A request whose answer is in the cache needs what is in
+ * `answer` and `choose`: behind an edge a comparison of its signature, one look-up by the target as it was received, two
+ * header fields. What is not read there is not paid for there.
  */
 export class RequestHandler {
   readonly #parts: RequestHandlerParts;
   readonly #cache: ResponseCache;
   /** Null: requests need no signature. */
-  readonly #isFromEdge: ((request: Request) => boolean) | null;
+  readonly #isFromEdge: ((request: RequestHead) => boolean) | null;
   readonly #chooseEncoding = memoizedChooseEncoding();
   #isDraining = false;
 
@@ -57,40 +58,42 @@ export class RequestHandler {
     this.#isFromEdge = parts.edgeKeys === null ? null : edgeVerifier(parts.edgeKeys, parts.clock);
   }
 
-  answer(request: Request): Response | Promise<Response> {
-    if (this.#isDraining || request.method !== "GET") return this.#answerPerson(request);
+  answer(request: RequestHead): Answer | Promise<Answer> {
+    if (request.method !== "GET") return this.#answerPerson(request);
     if (this.#isFromEdge !== null && !this.#isFromEdge(request)) return this.#answerPerson(request);
-    const entry = this.#cache.lookUp(request.url);
+    const entry = this.#cache.lookUp(request.target);
     if (entry === undefined) return this.#answerPerson(request);
-    const encoding = this.#chooseEncoding(request.headers.get("accept-encoding"));
+    const encoding = this.#chooseEncoding(request.acceptEncoding);
     const representation = encoding === null ? undefined : entry.current.representations[encoding];
     if (representation === undefined) return this.#answerPerson(request);
-    return send(representation, request, entry);
+    return choose(representation, request, entry);
   }
 
   /** The same, where a person who goes wrong sees a page: not behind an edge, which asks for JSON. */
-  #answerPerson(request: Request): Response | Promise<Response> {
+  #answerPerson(request: RequestHead): Answer | Promise<Answer> {
     const answer = this.#answerSlowly(request);
     if (this.#isFromEdge !== null) return answer;
     return answer instanceof Promise
-      ? answer.then((response) => this.#forPerson(request, response))
+      ? answer.then((late) => this.#forPerson(request, late))
       : this.#forPerson(request, answer);
   }
 
-  #forPerson({ url, headers }: Request, response: Response): Response {
-    if (response.headers.get("content-type") !== problemContentType) return response;
-    const { path, search } = splitTarget(url);
-    if (path.startsWith("/api/")) return response;
-    response.headers.append("vary", "Accept");
-    const lang = new URLSearchParams(search).get("lang");
-    const body = this.#parts.failurePage(response.status, { path, headers, lang });
-    if (body === null) return response;
-    const page = new Response(body.bytes, {
-      status: response.status,
-      headers: { "content-type": body.contentType, ...notStoredFields, ...body.fields },
+  #forPerson(request: RequestHead, answer: Answer): Answer {
+    if (answer.headers.get("content-type") !== problemContentType) return answer;
+    const { path, search } = splitTarget(request.target);
+    if (path.startsWith("/api/")) return answer;
+    answer.headers.append("vary", "Accept");
+    const headers = new Headers({
+      accept: request.accept ?? "",
+      "accept-language": request.acceptLanguage ?? "",
     });
-    for (const name of ["vary", "allow", "retry-after", "connection"]) {
-      const value = response.headers.get(name);
+    const lang = new URLSearchParams(search).get("lang");
+    const body = this.#parts.failurePage(answer.status, { path, headers, lang });
+    if (body === null) return answer;
+    const fields = { "content-type": body.contentType, ...notStoredFields, ...body.fields };
+    const page = new Answer(answer.status, fields, body.bytes);
+    for (const name of ["vary", "allow", "retry-after"]) {
+      const value = answer.headers.get(name);
       if (value !== null) page.headers.set(name, value);
     }
     page.headers.append("vary", "Accept-Language");
@@ -98,18 +101,18 @@ export class RequestHandler {
   }
 
   /** The answer to a request that failed before `answer`, or in it: of a request that may name a visitor nothing is logged. */
-  answerFailure(error: unknown): Response {
+  answerFailure(error: unknown): Answer {
     return reportFailure(error, { traceparent: null, route: "none", log: this.#parts.log });
   }
 
-  /** From now on every answer closes its connection, and /healthz is 503. */
+  /** From now on /healthz is 503. */
   drain(): void {
     this.#isDraining = true;
   }
 
   /** Answers what has to be verified, parsed, built or refused. */
-  #answerSlowly(request: Request): Response | Promise<Response> {
-    const target = splitTarget(request.url);
+  #answerSlowly(request: RequestHead): Answer | Promise<Answer> {
+    const target = splitTarget(request.target);
     if (target.path === "/healthz") return this.#answerHealth(request);
     if (this.#isFromEdge !== null && !this.#isFromEdge(request)) return this.#refuse("none", unsignedRequest);
     const { path, search } = target;
@@ -126,24 +129,24 @@ export class RequestHandler {
 
   // Whether to send requests here; whether there is something to serve is /readyz on the admin port. It needs no edge
   // signature: load balancers request it.
-  #answerHealth({ method }: Request): Response {
+  #answerHealth({ method }: RequestHead): Answer {
     if (method === "OPTIONS") return this.#finish("healthz", answerOptions());
     if (!isReadMethod(method)) return this.#refuse("healthz", otherMethod);
-    const [text, status] = this.#isDraining ? ["stopping\n", 503] : ["ok\n", 200];
+    const [text, status] = this.#isDraining ? (["stopping\n", 503] as const) : (["ok\n", 200] as const);
     const headers = { "content-type": "text/plain; charset=utf-8", ...notStoredFields };
-    return this.#finish("healthz", new Response(text, { status, headers }));
+    return this.#finish("healthz", new Answer(status, headers, text));
   }
 
-  #serve(resource: Resource, request: Request): Response | Promise<Response> {
+  #serve(resource: Resource, request: RequestHead): Answer | Promise<Answer> {
     const cache = this.#cache;
     if (cache.snapshot === null) return this.#refuse(resource.route, nothingPublished);
-    const encoding = this.#chooseEncoding(request.headers.get("accept-encoding"));
+    const encoding = this.#chooseEncoding(request.acceptEncoding);
     if (encoding === null) return this.#refuse(resource.route, noCodingAccepted);
     const entry = cache.find(resource);
     if (entry !== undefined) {
-      cache.remember(request.url, entry);
+      cache.remember(request.target, entry);
       const representation = entry.current.representations[encoding];
-      if (representation !== undefined) return this.#send(representation, request, entry);
+      if (representation !== undefined) return choose(representation, request, entry);
     }
     const waiting = { resource, request, started: performance.now() };
     try {
@@ -159,61 +162,49 @@ export class RequestHandler {
     }
   }
 
-  #sendBuilt(built: BuildResult, { resource, request, started }: Waiting): Response {
+  #sendBuilt(built: BuildResult, { resource, request, started }: Waiting): Answer {
     if (built instanceof Refusal) return this.#refuse(resource.route, built);
     if (built instanceof SignedRefusal) {
-      return this.#finish(resource.route, forMethod(request, built.response.clone() as Response));
+      return this.#finish(resource.route, forMethod(request, built.answer));
     }
-    this.#cache.remember(request.url, built.entry);
+    this.#cache.remember(request.target, built.entry);
     this.#parts.counters.misses++;
-    const response = this.#send(built.representation, request, built.entry);
-    response.headers.set("server-timing", `build;dur=${(performance.now() - started).toFixed(2)}`);
-    return response;
+    const answer = choose(built.representation, request, built.entry);
+    return answer.with({ "server-timing": `build;dur=${(performance.now() - started).toFixed(2)}` });
   }
 
-  #fail(error: unknown, { resource: { route }, request }: Waiting): Response {
+  #fail(error: unknown, { resource: { route }, request }: Waiting): Answer {
     if (error instanceof DatabaseUnreadable) return this.#refuse(route, unreadable);
-    const traceparent = this.#isFromEdge === null ? null : request.headers.get(traceparentHeader);
+    const traceparent = this.#isFromEdge === null ? null : request.traceparent;
     return this.#finish(route, reportFailure(error, { traceparent, route, log: this.#parts.log }));
   }
 
-  #send(representation: Representation, request: Request, entry: CacheEntry): Response {
-    return this.#close(forMethod(request, send(representation, request, entry)));
+  #refuse(route: RouteName, refusal: Refusal): Answer {
+    return this.#finish(route, problemAnswer(refusal));
   }
 
-  #refuse(route: RouteName, refusal: Refusal): Response {
-    return this.#finish(route, problemResponse(refusal));
-  }
-
-  #finish(route: RouteName, response: Response): Response {
-    this.#parts.counters.count(route, response.status);
-    return this.#close(response);
-  }
-
-  // While draining, a client has to connect anew, to a process that goes on listening.
-  #close(response: Response): Response {
-    if (this.#isDraining) response.headers.set("connection", "close");
-    return response;
+  #finish(route: RouteName, answer: Answer): Answer {
+    this.#parts.counters.count(route, answer.status);
+    return answer;
   }
 }
 
 /** 304 when the client has the representation already, else 200. */
-function send(representation: Representation, request: Request, entry: CacheEntry): Response {
-  const ifNoneMatch = request.headers.get("if-none-match");
+function choose(representation: Representation, request: RequestHead, entry: CacheEntry): Answer {
+  const { ifNoneMatch } = request;
   entry.hits++;
   if (ifNoneMatch !== null && matchesEntityTag(ifNoneMatch, representation.etag)) {
     entry.counters.notModified++;
-    return representation.notModified.clone() as Response;
+    return representation.notModified;
   }
   entry.counters.ok++;
   entry.counters.bytes += representation.bytes;
-  return representation.ok.clone() as Response; // sending a Response uses it up
+  return forMethod(request, representation.ok);
 }
 
 // A browser holds a digest against the body that it has got.
-function forMethod({ method }: Request, response: Response): Response {
-  if (method === "HEAD") for (const name of bodyOnlyFields) response.headers.delete(name);
-  return response;
+function forMethod({ method }: RequestHead, answer: Answer): Answer {
+  return method === "HEAD" ? answer.without(bodyOnlyFields) : answer;
 }
 
 /**
@@ -221,14 +212,14 @@ function forMethod({ method }: Request, response: Response): Response {
  * computed once a minute. `now` gives Unix time in milliseconds. Bun compares bytes, in a time that depends on their
  * number only: in JavaScript, which no worker optimises, that took half a microsecond.
  */
-function edgeVerifier(ring: KeyRing, now: () => number): (request: Request) => boolean {
+function edgeVerifier(ring: KeyRing, now: () => number): (request: RequestHead) => boolean {
   const hashers = [...ring].map(([kid, key]) => ({ kid, hasher: new Bun.CryptoHasher("sha256", key) }));
   let minute = Number.NaN;
   let accepted: { bytes: Uint8Array; asReceived: Uint8Array }[] = [];
   const encoder = new TextEncoder();
   const received = new Uint8Array(longestSignature);
   return (request) => {
-    const header = request.headers.get(edgeSignatureHeader);
+    const header = request.edgeSignature;
     if (header === null) return false;
     const current = edgeMinute(now() / 1000);
     if (current !== minute) {
@@ -265,17 +256,15 @@ const unreadable = new Refusal("not-ready", "The answer is not in memory, and th
 const tooBusy = new Refusal("busy", "Too many different answers are being built.");
 
 /** The answer to a refusal (RFC 9457). Never stored: the next generation or a restart may change it. */
-function problemResponse({ kind, detail, extras }: Refusal): Response {
+function problemAnswer({ kind, detail, extras }: Refusal): Answer {
   const problem = describeProblem(kind, detail, extras);
-  return new Response(JSON.stringify(problem), {
-    status: problem.status,
-    headers: {
-      "content-type": problemContentType,
-      ...notStoredFields,
-      ...crossOriginFields,
-      ...fieldsByKind[kind],
-    },
-  });
+  const fields = {
+    "content-type": problemContentType,
+    ...notStoredFields,
+    ...crossOriginFields,
+    ...fieldsByKind[kind],
+  };
+  return new Answer(problem.status, fields, JSON.stringify(problem));
 }
 
 const fieldsByKind: Partial<Record<ProblemKind, Record<string, string>>> = {
@@ -286,21 +275,21 @@ const fieldsByKind: Partial<Record<ProblemKind, Record<string, string>>> = {
 };
 
 /** The answer to OPTIONS, for people and for CORS preflights. */
-function answerOptions(): Response {
-  return new Response(null, { status: 204, headers: preflightFields });
+function answerOptions(): Answer {
+  return new Answer(204, preflightFields, null);
 }
 
 /** `traceparent`: of a request that the edge has sent; null of any other, which may name a visitor. */
 type FailedRequest = { traceparent: string | null; route: RouteName; log: Logger };
 
 /** Logs what went wrong under an id, and answers 500 with nothing but the id. */
-function reportFailure(error: unknown, { traceparent, route, log }: FailedRequest): Response {
+function reportFailure(error: unknown, { traceparent, route, log }: FailedRequest): Answer {
   const requestId = crypto.randomUUID();
   const traceId = readTraceId(traceparent);
   const { stack = String(error) } = error as Error;
   const facts = { request_id: requestId, trace_id: traceId, route, error: stack };
   log("error", "request_failed", "A request failed with an unexpected error.", facts);
-  return problemResponse(
+  return problemAnswer(
     new Refusal("internal", "The log has the cause under this id.", { instance: `urn:uuid:${requestId}` }),
   );
 }

@@ -147,8 +147,7 @@ describe("paths", () => {
     };
     const signature = await new EdgeSigner(parseKeyRing(keys)).sign(testTime / 1000);
     const headers = { traceparent, [edgeSignatureHeader]: signature };
-    const request = new Request("http://origin.test/api/videos/video1?", { headers });
-    const response = await origin.handler.answer(request);
+    const response = await origin.ask("/api/videos/video1?", { headers });
     const problem = (await response.json()) as { instance: string };
     expect(response.status).toBe(500);
     expect(JSON.stringify(problem)).not.toContain("readVideo");

@@ -10,13 +10,8 @@ import { videoResource } from "../resources/video.ts";
 
 type Target = { path: string; search: string };
 
-/**
- * Splits a request's URL into path and query. Not with `new URL`: Bun gives a relative URL when Host is empty
- * or invalid, and that throws (Bun PR 33721).
- */
-export function splitTarget(url: string): Target {
-  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
-  const target = start === -1 ? "/" : url.slice(start);
+/** Splits the target of a request into path and query. */
+export function splitTarget(target: string): Target {
   const mark = target.indexOf("?");
   return mark === -1
     ? { path: target, search: "" }

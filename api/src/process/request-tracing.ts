@@ -1,9 +1,11 @@
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
-import { beginTrace, readTraceId, traceparentHeader } from "@trendvault/contract/http";
+import { beginTrace, readTraceId } from "@trendvault/contract/http";
+import type { RequestHead } from "../http/request-head.ts";
 import { splitTarget } from "../http/routes.ts";
 import type { Logger } from "../log.ts";
 import type { Origin } from "../origin.ts";
+import type { Answer as Answered } from "../serving/answer.ts";
 
 type Answer = Origin["answer"];
 type Span = Parameters<OTLPTraceExporter["export"]>[0][number];
@@ -44,7 +46,7 @@ export class RequestTracing {
     if (Math.random() >= this.#options.ratio) return this.#answer(request);
     const [startedAt, started] = [Date.now(), performance.now()];
     const response = this.#answer(request);
-    const note = (answered: Response) =>
+    const note = (answered: Answered) =>
       this.#note(request, answered, { startedAt, milliseconds: performance.now() - started });
     if (response instanceof Promise) void response.then(note, () => {});
     else note(response);
@@ -58,10 +60,10 @@ export class RequestTracing {
     await Promise.race([this.#exporter.shutdown(), Bun.sleep(stopTimeoutMs)]);
   }
 
-  #note(request: Request, response: Response, time: Duration): void {
+  #note(request: RequestHead, response: Answered, time: Duration): void {
     if (this.#waiting.length >= mostWaiting) return;
     const isOfEdge = this.#options.isGuarded && response.status !== 403 && !isHealth(request);
-    const traceparent = isOfEdge ? request.headers.get(traceparentHeader) : null;
+    const traceparent = isOfEdge ? request.traceparent : null;
     const own = beginTrace();
     const context = { traceId: readTraceId(traceparent) ?? own.traceId, spanId: own.spanId, traceFlags: 1 };
     this.#waiting.push(describeSpan(context, describeAnswer(request, response), time));
@@ -93,7 +95,7 @@ const [unset, failed] = [0, 2];
 const resource = resourceFromAttributes({ "service.name": "trendvault-origin" });
 
 // Attributes by OpenTelemetry's semantic conventions for HTTP.
-function describeAnswer({ method }: Request, { status, headers }: Response): Span["attributes"] {
+function describeAnswer({ method }: RequestHead, { status, headers }: Answered): Span["attributes"] {
   const isKnown = method === "GET" || method === "HEAD" || method === "OPTIONS";
   const target = status === 200 || status === 304 ? headers.get("content-location") : null; // a 404's was typed
   const [path, query] = target?.split("?") ?? [];
@@ -135,6 +137,6 @@ function asTime(milliseconds: number): [number, number] {
 }
 
 /** Answered to anybody, whatever the guard says. */
-function isHealth({ url }: Request): boolean {
-  return splitTarget(url).path === "/healthz";
+function isHealth({ target }: RequestHead): boolean {
+  return splitTarget(target).path === "/healthz";
 }

@@ -33,7 +33,7 @@ export async function runWorker(
   });
   const port = sharedPort ?? findFreePort(settings.host, settings.port);
   const tracing = traceRequests(origin, settings);
-  const where = { host: settings.host, port, answer: tracing?.answer ?? origin.answer };
+  const where = { hostname: settings.host, port, answer: tracing?.answer ?? origin.answer };
   const server = explainBindError(settings.host, port, () => listen(origin, where));
   const guard = new TaskGuard(log);
   const sendReport = (report: WorkerReport) => send({ type: "report", report });
@@ -49,6 +49,7 @@ export async function runWorker(
   };
   stopOnSignal(async () => {
     origin.drain();
+    server.drain();
     for (let turn = 0; turn < drainTurns; turn++) await Bun.sleep(drainTurnMs);
     await Promise.race([server.stop(), Bun.sleep(openRequestsTimeoutMs)]);
     await tracing?.stop();

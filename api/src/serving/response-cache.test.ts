@@ -92,9 +92,6 @@ describe("a flood", () => {
       );
       if (response.status !== 200) throw new Error(await response.text());
     }
-    for (let i = 0; i < 5000; i++) {
-      await origin.handler.answer(new Request(`http://host${i}.test/api/trending`));
-    }
     expect(origin.cache.size.urls).toBeGreaterThan(100);
     expect(origin.cache.size.urls).toBeLessThanOrEqual(4096);
   });
@@ -161,7 +158,7 @@ describe("a flood", () => {
     expect(fast.etag).toEndWith('-br-fast"');
     await ask();
     origin.pass(20_000); // second 50 of the minute
-    const entry = origin.cache.lookUp(`http://origin.test${target}`);
+    const entry = origin.cache.lookUp(target);
     await until(() => typeof entry?.prewarmedFor?.minute === "number");
     origin.pass(10_000);
     const small = await ask();

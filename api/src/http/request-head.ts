@@ -1,0 +1,173 @@
+import { edgeSignatureHeader } from "@trendvault/contract/request-signatures";
+
+/** What is read of a request. Nothing else of it reaches this program: no other field, no address, no body. */
+export type RequestHead = {
+  method: string;
+  /** Path and query as they were received, from the first slash. */
+  target: string;
+  /** The values of fields; of several with one name, all with commas between them. Null: there is none. */
+  edgeSignature: string | null;
+  accept: string | null;
+  acceptEncoding: string | null;
+  acceptLanguage: string | null;
+  ifNoneMatch: string | null;
+  traceparent: string | null;
+};
+
+/** A request head as it came over a connection. */
+export class ReceivedHead implements RequestHead {
+  readonly method: string;
+  readonly target: string;
+  edgeSignature: string | null = null;
+  accept: string | null = null;
+  acceptEncoding: string | null = null;
+  acceptLanguage: string | null = null;
+  ifNoneMatch: string | null = null;
+  traceparent: string | null = null;
+  /** Whether nothing that follows on the connection is read: it may be a body, or the client wants no more. */
+  isLast: boolean;
+  host: string | null = null;
+  /** Bytes; Infinity when its end is in itself. */
+  bodyLength: number | null = null;
+
+  constructor(method: string, target: string, isLast: boolean) {
+    this.method = method;
+    this.target = target;
+    this.isLast = isLast;
+  }
+}
+
+/** Why a request is answered before anybody reads what it asks for; the connection is closed then. */
+export type BadHead = { status: 400 | 408 | 431 | 505; sentence: string };
+
+export const longestHead = 16_384; // bytes: request line and fields; Node.js and Bun take as many
+
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const line = "[\\t\\x20-\\x7e\\x80-\\xff]*";
+
+// A request line and fields, to the empty line after them (RFC 9112, sections 2 to 5), in bytes read as Latin-1: lines
+// end with CR LF, no field is folded, nothing is between a field's name and its colon. It matches in linear time.
+const shape = new RegExp(
+  `^(${token}) ([!-~\\x80-\\xff]+) HTTP/([0-9])\\.([0-9])\\r\\n(?:${token}:${line}\\r\\n)*\\r\\n$`,
+);
+
+// The fields that are read. Each name has another length, but for two; so no name is compared again.
+const known = new RegExp(
+  "\\r\\n(accept(?:-encoding|-language)?|connection|content-length|host|if-none-match|traceparent" +
+    `|transfer-encoding|${edgeSignatureHeader}):[ \\t]*([^\\r]*)`,
+  "gi",
+);
+
+/**
+ * Reads a request head, one byte a character, with the empty line at its end. Null: it is no head, or there is more than
+ * one. What RFC 9112 leaves to a server is refused here, for between two readings of one request others are smuggled.
+ */
+export function readHead(text: string): ReceivedHead | BadHead | null {
+  const match = shape.exec(text);
+  if (match === null) return null;
+  const [, method, asSent, major, minor] = match as unknown as [string, string, string, string, string];
+  if (major !== "1" || minor > "1") return { status: 505, sentence: "Expected HTTP/1.1 or HTTP/1.0." };
+  const target = asSent.startsWith("/") ? asSent : pathOf(asSent, method);
+  if (target === null) return bad("Expected a target that begins with a slash.");
+  const head = new ReceivedHead(method, target, minor === "0");
+  known.lastIndex = 0;
+  for (let field = known.exec(text); field !== null; field = known.exec(text)) {
+    const problem = take(head, field[1] as string, trimEnd(field[2] as string));
+    if (problem !== null) return problem;
+  }
+  if (head.host === null && minor === "1") return bad("Expected a field Host.");
+  return head;
+}
+
+/** What must be wrong with the beginning of a head, whatever follows; null: it may become one. */
+export function findMistake(text: string): BadHead | null {
+  if (mayBegin.test(text)) return null;
+  return bad("Expected a request line and fields of HTTP/1.1, each with CR LF at its end.");
+}
+
+const mayBegin = new RegExp(
+  `^(?:${token}(?: [!-~\\x80-\\xff]*(?: [!-~]*(?:\\r(?:\\n(?:${line}\\r\\n)*${line}\\r?)?)?)?)?)?$`,
+);
+
+function bad(sentence: string): BadHead {
+  return { status: 400, sentence };
+}
+
+// Absolute, as proxies get it, or of the whole server (RFC 9112, section 3.2). Of the authority nothing is read.
+function pathOf(target: string, method: string): string | null {
+  if (method === "CONNECT" || (method === "OPTIONS" && target === "*")) return "/";
+  const authority = /^https?:\/\/[^/?#]+/i.exec(target)?.[0];
+  if (authority === undefined) return null;
+  const rest = target.slice(authority.length);
+  return rest.startsWith("/") ? rest : `/${rest}`;
+}
+
+function take(head: ReceivedHead, name: string, value: string): BadHead | null {
+  switch (name.length) {
+    case 4:
+      return takeHost(head, value);
+    case 6:
+      head.accept = join(head.accept, value);
+      return null;
+    case 10:
+      if (closeOption.test(value)) head.isLast = true;
+      return null;
+    case 11:
+      head.traceparent = join(head.traceparent, value);
+      return null;
+    case 13:
+      head.ifNoneMatch = join(head.ifNoneMatch, value);
+      return null;
+    case 14:
+      return takeLength(head, value);
+    case 15:
+      if (isEncoding(name)) head.acceptEncoding = join(head.acceptEncoding, value);
+      else head.acceptLanguage = join(head.acceptLanguage, value);
+      return null;
+    case 16:
+      head.edgeSignature = join(head.edgeSignature, value);
+      return null;
+    default:
+      return takeTransferEncoding(head, value);
+  }
+}
+
+/** Of Accept-Encoding and Accept-Language. */
+function isEncoding(name: string): boolean {
+  return (name.charCodeAt(7) | 0x20) === 0x65; // e
+}
+
+function takeHost(head: ReceivedHead, value: string): BadHead | null {
+  if (head.host !== null) return bad("Expected one field Host.");
+  if (!hostValue.test(value)) return bad("Expected a host and a port in the field Host.");
+  head.host = value;
+  return null;
+}
+
+function takeLength(head: ReceivedHead, value: string): BadHead | null {
+  if (head.bodyLength !== null || !/^[0-9]{1,15}$/.test(value)) return badLength;
+  head.bodyLength = Number(value);
+  if (head.bodyLength > 0) head.isLast = true;
+  return null;
+}
+
+function takeTransferEncoding(head: ReceivedHead, value: string): BadHead | null {
+  if (head.bodyLength !== null || !/^chunked$/i.test(value)) return badLength;
+  head.bodyLength = Infinity;
+  head.isLast = true;
+  return null;
+}
+
+const badLength = bad("Expected one Content-Length, of digits, or one Transfer-Encoding, chunked.");
+const hostValue = /^[A-Za-z0-9\-._~!$&'()*+,;=:%[\]]*$/; // RFC 3986, section 3.2.2, and a port
+const closeOption = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
+
+function join(before: string | null, value: string): string {
+  return before === null ? value : `${before}, ${value}`;
+}
+
+function trimEnd(value: string): string {
+  let end = value.length;
+  while (end > 0 && (value.charCodeAt(end - 1) === 0x20 || value.charCodeAt(end - 1) === 0x09)) end--;
+  return end === value.length ? value : value.slice(0, end);
+}

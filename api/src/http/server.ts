@@ -1,0 +1,312 @@
+import type { Socket, TCPSocketListener } from "bun";
+import { Answer } from "../serving/answer.ts";
+import {
+  type BadHead,
+  findMistake,
+  longestHead,
+  ReceivedHead,
+  type RequestHead,
+  readHead,
+} from "./request-head.ts";
+
+type ServerOptions = {
+  hostname: string;
+  /** 0: one that the system chooses. Several processes may share it. */
+  port: number;
+  answer: (head: RequestHead) => Answer | Promise<Answer>;
+  /** The answer in place of what `answer` has thrown. */
+  answerFailure: (error: unknown) => Answer;
+};
+
+const sweepMs = 2500;
+const idleSweeps = 24; // a minute: longer than an edge keeps a connection between two requests
+const headSweeps = 12; // half a minute from the first byte of a head to its last
+const closingSweeps = 2; // for the client to close its side, after the last answer
+const mostHeld = 65_536; // bytes that a client may send ahead of an answer
+
+/** What is known of a connection. Of its client nothing is. */
+class Connection {
+  /** Received and not answered yet: the beginning of a head, or all that came while an answer was under way. */
+  held = "";
+  /** What the system has not taken yet of an answer. */
+  unsent: Uint8Array[] = [];
+  /** Whether an answer is built, or sent. */
+  isBusy = false;
+  /** Whether nothing is answered after what is under way: what comes is thrown away. */
+  isLast = false;
+  /** Whether the client has closed its side. */
+  hasEnded = false;
+  /** In which sweep something went on: what is late is found without a clock, which may be set. */
+  since: number;
+
+  constructor(since: number) {
+    this.since = since;
+  }
+}
+
+type Client = Socket<Connection>;
+
+/**
+ * HTTP/1.1 over TCP (RFC 9112), for requests without a body: one after the other on each connection, answered in their
+ * order. A connection ends with a request that has a body, or that cannot be read: what follows it is no request.
+ * Nothing is waited for without a bound: no head, no next request, no client that does not read.
+ */
+export class HttpServer {
+  readonly #options: ServerOptions;
+  readonly #listener: TCPSocketListener<Connection>;
+  readonly #clients = new Set<Client>();
+  readonly #sweeper: NodeJS.Timeout;
+  #sweeps = 0;
+  #isDraining = false;
+  #onEmpty = () => {};
+
+  /** @throws Error when it cannot listen, with the `code` of the system */
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.#listener = Bun.listen<Connection>({
+      hostname: options.hostname,
+      port: options.port,
+      ...listening,
+      socket: {
+        open: (client) => this.#open(client),
+        data: (client, bytes) => this.#receive(client, bytes),
+        drain: (client) => this.#sendRest(client),
+        end: (client) => this.#end(client),
+        close: (client) => this.#forget(client),
+        error: (client, error) => this.#fail(client, error),
+      },
+    });
+    this.#sweeper = setInterval(() => this.#sweep(), sweepMs);
+  }
+
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  /** From now on every answer closes its connection. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Listens no more, closes what is idle, and waits for the answers of the others. */
+  async stop(): Promise<void> {
+    this.drain();
+    this.#listener.stop();
+    for (const client of this.#clients)
+      if (!client.data.isBusy && client.data.held === "") this.#close(client);
+    if (this.#clients.size > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#onEmpty = resolve;
+      await promise;
+    }
+    clearInterval(this.#sweeper);
+  }
+
+  #open(client: Client): void {
+    client.data = new Connection(this.#sweeps);
+    this.#clients.add(client);
+  }
+
+  #forget(client: Client): void {
+    this.#clients.delete(client);
+    if (this.#clients.size === 0) this.#onEmpty();
+  }
+
+  #receive(client: Client, bytes: Buffer): void {
+    const connection = client.data;
+    if (connection.isLast) return;
+    const text = bytes.toString("latin1");
+    const { held } = connection;
+    if (connection.isBusy) {
+      if (held.length + text.length > mostHeld) client.terminate();
+      else connection.held = held + text;
+    } else if (held === "") {
+      connection.since = this.#sweeps;
+      this.#answerAll(client, text);
+    } else {
+      connection.held = "";
+      this.#answerAll(client, held + text, Math.max(1, held.length - 3)); // an end of a head may be in both
+    }
+  }
+
+  /** Answers the heads in what was received. `searched`: up to there no head ends. */
+  #answerAll(client: Client, received: string, searched = 0): void {
+    let from = searched;
+    for (let text: string | null = received; text !== null && text !== ""; from = 0)
+      text = this.#answerFirst(client, text, from);
+  }
+
+  /** Answers the first head, and gives what follows it; null where that has to wait, or is nothing. */
+  #answerFirst(client: Client, text: string, from: number): string | null {
+    const whole = from > 0 || text.length > longestHead ? null : readHead(text); // mostly a head and no more
+    if (whole !== null) return this.#answerHead(client, whole, "");
+    const { head, rest } = splitHead(text, from);
+    return head === null ? this.#waitForRest(client, text) : this.#answerHead(client, head, rest);
+  }
+
+  #answerHead(client: Client, head: ReceivedHead | BadHead, rest: string): string | null {
+    if (!(head instanceof ReceivedHead)) return this.#refuse(client, head);
+    const answer = this.#ask(head);
+    if (answer instanceof Promise) return this.#answerLater(client, head, { answer, rest });
+    if (this.#send(client, head, answer)) return rest;
+    if (!client.data.isLast) client.data.held = rest;
+    return null;
+  }
+
+  #ask(head: ReceivedHead): Answer | Promise<Answer> {
+    try {
+      return this.#options.answer(head);
+    } catch (error) {
+      return this.#options.answerFailure(error);
+    }
+  }
+
+  // The client waits for it, and what it sends meanwhile waits in the system.
+  #answerLater(client: Client, head: ReceivedHead, { answer, rest }: Later): null {
+    client.data.isBusy = true;
+    client.data.held = rest;
+    client.pause();
+    void answer.catch(this.#options.answerFailure).then((made) => {
+      if (this.#send(client, head, made)) this.#goOn(client);
+    });
+    return null;
+  }
+
+  #waitForRest(client: Client, text: string): null {
+    client.data.held = text;
+    if (client.data.hasEnded) this.#close(client);
+    return null;
+  }
+
+  #refuse(client: Client, { status, sentence }: BadHead): null {
+    const fields = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+    this.#send(client, lastHead, new Answer(status, fields, `${sentence}\n`));
+    return null;
+  }
+
+  /** Whether the next request may be answered: all was sent, and it was not the last. */
+  #send(client: Client, { method, isLast: isAskedLast }: ReceivedHead, answer: Answer): boolean {
+    const second = Math.floor(Date.now() / 1000);
+    const isLast = isAskedLast || this.#isDraining;
+    const hasBody = method !== "HEAD";
+    const bytes = isLast || !hasBody ? answer.write({ second, isLast, hasBody }) : answer.bytesAt(second);
+    if (isLast) client.data.isLast = true;
+    for (let index = 0; index < bytes.length; index++) {
+      const part = bytes[index] as Uint8Array;
+      const sent = client.write(part);
+      if (sent === part.length) continue;
+      if (sent < 0) client.terminate();
+      else this.#keepUnsent(client, [part, ...bytes.slice(index + 1)], sent);
+      return false;
+    }
+    if (isLast) this.#close(client);
+    return !isLast;
+  }
+
+  #keepUnsent(client: Client, [first, ...others]: readonly Uint8Array[], sent: number): void {
+    const rest = first?.subarray(sent) ?? new Uint8Array();
+    client.data.unsent = [sent < longestDate ? rest.slice() : rest, ...others]; // others get another date
+    client.data.isBusy = true;
+    client.pause();
+  }
+
+  #sendRest(client: Client): void {
+    const { data: connection } = client;
+    if (connection.unsent.length === 0) return;
+    connection.since = this.#sweeps;
+    for (let part = connection.unsent[0]; part !== undefined; part = connection.unsent[0]) {
+      const sent = client.write(part);
+      if (sent < 0) {
+        client.terminate();
+        return;
+      }
+      if (sent < part.length) {
+        connection.unsent[0] = part.subarray(sent);
+        return;
+      }
+      connection.unsent.shift();
+    }
+    if (connection.isLast) this.#close(client);
+    else this.#goOn(client);
+  }
+
+  /** Reads again, after an answer that was waited for. */
+  #goOn(client: Client): void {
+    const { data: connection } = client;
+    const { held } = connection;
+    connection.isBusy = false;
+    connection.held = "";
+    connection.since = this.#sweeps;
+    client.resume();
+    this.#answerAll(client, held);
+    if (connection.hasEnded && !connection.isBusy) this.#close(client);
+  }
+
+  #end(client: Client): void {
+    client.data.hasEnded = true;
+    if (!client.data.isBusy) this.#close(client);
+  }
+
+  // Closed while there is something to read, the system would reset the connection, and the answer could be lost.
+  #close(client: Client): void {
+    const { data: connection } = client;
+    connection.isLast = true;
+    connection.held = "";
+    connection.since = this.#sweeps;
+    if (connection.hasEnded) client.end();
+    else {
+      client.resume();
+      client.shutdown();
+    }
+  }
+
+  #fail(client: Client, error: unknown): void {
+    this.#options.answerFailure(error);
+    client.terminate();
+  }
+
+  #sweep(): void {
+    this.#sweeps++;
+    for (const client of this.#clients) {
+      const { since, isLast, held, unsent } = client.data;
+      if (this.#sweeps - since <= mostSweeps(client.data)) continue;
+      if (isLast || unsent.length > 0) client.terminate();
+      else if (held !== "") this.#refuse(client, tooLate);
+      else this.#close(client);
+    }
+  }
+}
+
+/** For how long nothing may go on. */
+function mostSweeps({ isLast, isBusy, held, unsent }: Connection): number {
+  if (unsent.length > 0) return idleSweeps;
+  if (isLast) return closingSweeps;
+  if (isBusy) return Infinity; // an answer is built
+  return held === "" ? idleSweeps : headSweeps;
+}
+
+/** The first head of several, or one that is not whole; null: what is there may become one. `from`: before it none ends. */
+function splitHead(text: string, from: number): { head: ReceivedHead | BadHead | null; rest: string } {
+  const start = text.startsWith("\r\n") ? 2 : 0; // RFC 9112, section 2.2
+  const found = text.indexOf("\r\n\r\n", Math.max(start, from));
+  const end = found === -1 ? text.length : found + 4;
+  const rest = text.slice(end);
+  if (end - start > longestHead) return { head: tooLong, rest };
+  if (found !== -1) return { head: readHead(text.slice(start, end)) ?? noHead, rest };
+  return { head: from > 0 ? null : findMistake(text.slice(start)), rest };
+}
+
+// Who has closed one side gets the answer.
+const listening = { allowHalfOpen: true, reusePort: true };
+
+type Later = { answer: Promise<Answer>; rest: string };
+
+const longestDate = 128; // bytes: up to there is the field Date
+
+const lastHead = new ReceivedHead("GET", "/", true);
+const noHead: BadHead = { status: 400, sentence: "Expected a request line and fields as in RFC 9112." };
+const tooLong: BadHead = {
+  status: 431,
+  sentence: `Expected a request line and fields of at most ${longestHead} bytes.`,
+};
+const tooLate: BadHead = { status: 408, sentence: "Expected all fields within half a minute." };
