@@ -82,18 +82,19 @@ export class RequestHandler {
     if (answer.headers.get("content-type") !== problemContentType) return answer;
     const { path, search } = splitTarget(request.target);
     if (path.startsWith("/api/")) return answer;
-    answer.headers.append("vary", "Accept");
+    const varied = answer.with({}); // others may wait for the same
+    varied.headers.append("vary", "Accept");
     const headers = new Headers({
       accept: request.accept ?? "",
       "accept-language": request.acceptLanguage ?? "",
     });
     const lang = new URLSearchParams(search).get("lang");
     const body = this.#parts.failurePage(answer.status, { path, headers, lang });
-    if (body === null) return answer;
+    if (body === null) return varied;
     const fields = { "content-type": body.contentType, ...notStoredFields, ...body.fields };
     const page = new Answer(answer.status, fields, body.bytes);
     for (const name of ["vary", "allow", "retry-after"]) {
-      const value = answer.headers.get(name);
+      const value = varied.headers.get(name);
       if (value !== null) page.headers.set(name, value);
     }
     page.headers.append("vary", "Accept-Language");

@@ -141,7 +141,7 @@ export class HttpServer {
     const whole = from > 0 || text.length > longestHead ? null : readHead(text); // mostly a head and no more
     if (whole !== null) return this.#answerHead(client, whole, "");
     const { head, rest } = splitHead(text, from);
-    return head === null ? this.#waitForRest(client, text) : this.#answerHead(client, head, rest);
+    return head === null ? this.#waitForRest(client, text, from > 0) : this.#answerHead(client, head, rest);
   }
 
   #answerHead(client: Client, head: ReceivedHead | BadHead, rest: string): string | null {
@@ -172,7 +172,8 @@ export class HttpServer {
     return null;
   }
 
-  #waitForRest(client: Client, text: string): null {
+  #waitForRest(client: Client, text: string, isContinued: boolean): null {
+    if (!isContinued) client.data.since = this.#sweeps;
     client.data.held = text;
     if (client.data.hasEnded) this.#close(client);
     return null;
