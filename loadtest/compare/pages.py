@@ -28,6 +28,7 @@ from loadtest.compare.servers import (
     ORIGINS,
     READER,
     RUNTIMES,
+    SOCKET,
 )
 from loadtest.levels import Goal
 
@@ -166,8 +167,8 @@ def _goals(name: str, measured: ByServer) -> list[Goal]:
 
 
 def _floor(measured: ByServer, reference: str) -> float | None:
-    """What Bun takes of the reference's CPU when it only reads the fields and answers."""
-    return _cpu_ratio(measured, READER, reference) if reference == NGINX else 1
+    """What Bun takes of the reference's CPU when it sends the bytes and reads nothing."""
+    return 1 if reference == ORIGIN_OPEN else _cpu_ratio(measured, SOCKET, reference)
 
 
 def _cpu_ratio(measured: ByServer, server: str, reference: str) -> float | None:

@@ -38,13 +38,13 @@ from loadtest.compare.results import (
     with_median_p99,
 )
 from loadtest.compare.running import DEFAULT_PAGE, Load, RunningServer, drive
-from loadtest.compare.servers import HANDLER, NGINX, ORIGIN, RUNTIMES
+from loadtest.compare.servers import NGINX, ORIGIN, RUNTIMES, SOCKET
 from loadtest.compare.writer import measure_writer
 from loadtest.levels import Goal
 from loadtest.processes import publishing, run_writer
 
 _MOST_START_MS = 25
-_STARTED = (ORIGIN, NGINX, HANDLER, *RUNTIMES)
+_STARTED = (ORIGIN, NGINX, SOCKET, *RUNTIMES)
 _CONNECTIONS = 5000
 _WORKERS = 2
 _READ_SECONDS = 15  # until the origin has read all of a database, and the process that did it has ended
@@ -59,7 +59,7 @@ def measure_starts(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
         name: [_start_ms(bench, name) for _ in range(rounds.count)] for name in bench.available(_STARTED)
     }
     result.rows = [(name, (median(times), spread_percent(times))) for name, times in measured.items()]
-    floor = median_of(measured.get(HANDLER, ()))
+    floor = median_of(measured.get(SOCKET, ()))
     result.goals = [goal_of(result.title, measured[ORIGIN], _MOST_START_MS, "ms", floor=floor)]
     return result
 

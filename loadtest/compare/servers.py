@@ -18,8 +18,8 @@ ORIGIN = "TrendVault"  # as deployed: it answers only what proves to come from t
 ORIGIN_OPEN = "TrendVault, open"
 ORIGINS = (ORIGIN, ORIGIN_OPEN)
 NGINX = "nginx"
-HANDLER, READER = "Bun, shortest handler", "Bun, shortest handler that reads the same fields"
-BASELINES = (HANDLER, READER)
+SOCKET, READER = "Bun, socket that reads nothing", "Bun, shortest handler that reads the same fields"
+BASELINES = (SOCKET, READER)
 RUNTIMES = ("Bun", "Go", "Node", "PHP")
 
 
@@ -106,7 +106,7 @@ _SERVERS = (
     Server(ORIGIN, _prepare_origin, _ORIGIN_COMMAND),
     Server(ORIGIN_OPEN, _prepare_bun, _ORIGIN_COMMAND),
     Server(NGINX, _prepare_nginx, _nginx),
-    Server(HANDLER, _prepare_bun, _baseline("handler")),
+    Server(SOCKET, _prepare_bun, _baseline("socket")),
     Server(READER, _prepare_bun, _baseline("reader")),
     Server("Bun", _prepare_bun, _command("bun", "--no-env-file", SOURCES / "baseline/page.js")),
     Server("Go", _prepare_go, _command(BUILT / "go")),
