@@ -13,8 +13,8 @@ import {
   testTime,
 } from "@trendvault/kit/origin";
 import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
-import { listen } from "../origin.ts";
 import { splitTarget } from "./routes.ts";
+import { HttpServer } from "./server.ts";
 
 describe("a request", () => {
   const given = new OriginForEachTest();
@@ -363,7 +363,8 @@ describe("the signature of the edge", () => {
   }, 1_200_000);
 
   test("on the wire the field's name may be in any case and the value may not, and only one field counts", async () => {
-    const server = listen(origin.origin, { hostname: "127.0.0.1", port: 0 });
+    const { answer, answerFailure } = origin.origin;
+    const server = new HttpServer({ hostname: "127.0.0.1", port: 0, answer, answerFailure });
     const client = new RawClient(`http://127.0.0.1:${server.port}`);
     const right = await sign();
     const ask = async (headers: string) => (await client.get(target, headers)).status;

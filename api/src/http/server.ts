@@ -1,4 +1,3 @@
-import type { Socket, TCPSocketListener } from "bun";
 import { Answer } from "../serving/answer.ts";
 import {
   type BadHead,
@@ -44,7 +43,7 @@ class Connection {
   }
 }
 
-type Client = Socket<Connection>;
+type Client = Bun.Socket<Connection>;
 
 /**
  * HTTP/1.1 over TCP (RFC 9112), for requests without a body: one after the other on each connection, answered in their
@@ -53,7 +52,7 @@ type Client = Socket<Connection>;
  */
 export class HttpServer {
   readonly #options: ServerOptions;
-  readonly #listener: TCPSocketListener<Connection>;
+  readonly #listener: Bun.TCPSocketListener<Connection>;
   readonly #clients = new Set<Client>();
   readonly #sweeper: NodeJS.Timeout;
   #sweeps = 0;

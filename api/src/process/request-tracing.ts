@@ -5,9 +5,9 @@ import type { RequestHead } from "../http/request-head.ts";
 import { splitTarget } from "../http/routes.ts";
 import type { Logger } from "../log.ts";
 import type { Origin } from "../origin.ts";
-import type { Answer as Answered } from "../serving/answer.ts";
+import type { Answer } from "../serving/answer.ts";
 
-type Answer = Origin["answer"];
+type Respond = Origin["answer"];
 type Span = Parameters<OTLPTraceExporter["export"]>[0][number];
 
 type Options = {
@@ -28,29 +28,29 @@ const stopTimeoutMs = 2000;
  * and of the target only what the answer names as its own. This file is loaded only where spans are exported.
  */
 export class RequestTracing {
-  readonly #answer: Answer;
+  readonly #answer: Respond;
   readonly #options: Options;
   readonly #exporter = new OTLPTraceExporter();
   readonly #timer: NodeJS.Timeout;
   #waiting: Span[] = [];
   #hasFailed = false;
 
-  constructor(answer: Answer, options: Options) {
+  constructor(answer: Respond, options: Options) {
     this.#answer = answer;
     this.#options = options;
     this.#timer = setInterval(() => this.#send(), sendIntervalMs);
   }
 
   /** Answers a request, and notes a span of some. */
-  readonly answer: Answer = (request) => {
+  readonly answer: Respond = (request) => {
     if (Math.random() >= this.#options.ratio) return this.#answer(request);
     const [startedAt, started] = [Date.now(), performance.now()];
-    const response = this.#answer(request);
-    const note = (answered: Answered) =>
-      this.#note(request, answered, { startedAt, milliseconds: performance.now() - started });
-    if (response instanceof Promise) void response.then(note, () => {});
-    else note(response);
-    return response;
+    const answer = this.#answer(request);
+    const note = (made: Answer) =>
+      this.#note(request, made, { startedAt, milliseconds: performance.now() - started });
+    if (answer instanceof Promise) void answer.then(note, () => {});
+    else note(answer);
+    return answer;
   };
 
   /** Sends what waits, for two seconds at most. */
@@ -60,13 +60,13 @@ export class RequestTracing {
     await Promise.race([this.#exporter.shutdown(), Bun.sleep(stopTimeoutMs)]);
   }
 
-  #note(request: RequestHead, response: Answered, time: Duration): void {
+  #note(request: RequestHead, answer: Answer, time: Duration): void {
     if (this.#waiting.length >= mostWaiting) return;
-    const isOfEdge = this.#options.isGuarded && response.status !== 403 && !isHealth(request);
+    const isOfEdge = this.#options.isGuarded && answer.status !== 403 && !isHealth(request);
     const traceparent = isOfEdge ? request.traceparent : null;
     const own = beginTrace();
     const context = { traceId: readTraceId(traceparent) ?? own.traceId, spanId: own.spanId, traceFlags: 1 };
-    this.#waiting.push(describeSpan(context, describeAnswer(request, response), time));
+    this.#waiting.push(describeSpan(context, describeAnswer(request, answer), time));
   }
 
   #send(): void {
@@ -95,7 +95,7 @@ const [unset, failed] = [0, 2];
 const resource = resourceFromAttributes({ "service.name": "trendvault-origin" });
 
 // Attributes by OpenTelemetry's semantic conventions for HTTP.
-function describeAnswer({ method }: RequestHead, { status, headers }: Answered): Span["attributes"] {
+function describeAnswer({ method }: RequestHead, { status, headers }: Answer): Span["attributes"] {
   const isKnown = method === "GET" || method === "HEAD" || method === "OPTIONS";
   const target = status === 200 || status === 304 ? headers.get("content-location") : null; // a 404's was typed
   const [path, query] = target?.split("?") ?? [];
