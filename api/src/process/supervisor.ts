@@ -82,7 +82,8 @@ async function supervise(
     logged = reasons.join("; ");
   };
   setInterval(() => guard.run("compare with the database", () => look(performance.now())), watchIntervalMs);
-  const url = `http://${settings.host}:${pool.port}/`;
+  const host = settings.host.includes(":") ? `[${settings.host}]` : settings.host;
+  const url = `http://${host}:${pool.port}/`;
   const facts = { url, workers: settings.workers, admin_url: admin.url.href };
   writeLog("info", "listening", `The origin answers at ${url}.`, facts);
 }
