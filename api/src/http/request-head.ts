@@ -26,6 +26,8 @@ export class ReceivedHead implements RequestHead {
   traceparent: string | null = null;
   /** Whether nothing that follows on the connection is read: it may be a body, or the client wants no more. */
   isLast: boolean;
+  /** What came after it. */
+  rest = "";
   host: string | null = null;
   /** Bytes; Infinity when its end is in itself. */
   bodyLength: number | null = null;
@@ -40,7 +42,7 @@ export class ReceivedHead implements RequestHead {
 /** Why a request is answered before anybody reads what it asks for; the connection is closed then. */
 export type BadHead = { status: 400 | 408 | 431 | 505; sentence: string };
 
-export const longestHead = 16_384; // bytes: request line and fields; Node.js and Bun take as many
+const longestHead = 16_384; // bytes: request line and fields; Node.js takes as many
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const line = "[\\t\\x20-\\x7e\\x80-\\xff]*";
@@ -59,10 +61,28 @@ const known = new RegExp(
 );
 
 /**
- * Reads a request head, one byte a character, with the empty line at its end. Null: it is no head, or there is more than
- * one. What RFC 9112 leaves to a server is refused here, for between two readings of one request others are smuggled.
+ * Reads the first request head of what came, one byte a character. Null: it is not whole yet; then call it again with more,
+ * and with how much of it was `searched`. What RFC 9112 leaves to a server is refused here, for between two readings of one
+ * request others are smuggled.
  */
-export function readHead(text: string): ReceivedHead | BadHead | null {
+export function readHead(text: string, searched = 0): ReceivedHead | BadHead | null {
+  const whole = searched > 0 || text.length > longestHead ? null : readWhole(text); // mostly it is one, and no more
+  return whole ?? readFirst(text, searched);
+}
+
+function readFirst(text: string, searched: number): ReceivedHead | BadHead | null {
+  const start = text.startsWith("\r\n") ? 2 : 0; // section 2.2
+  const found = text.indexOf("\r\n\r\n", Math.max(start, searched - 3)); // an end may be in both
+  const end = found === -1 ? text.length : found + 4;
+  if (end - start > longestHead) return tooLong;
+  if (found === -1) return searched > 0 || mayBegin.test(text.slice(start)) ? null : noHead;
+  const head = readWhole(text.slice(start, end)) ?? noHead;
+  if (head instanceof ReceivedHead) head.rest = text.slice(end);
+  return head;
+}
+
+/** Null: it is no head, or more than one. */
+function readWhole(text: string): ReceivedHead | BadHead | null {
   const match = shape.exec(text);
   if (match === null) return null;
   const [, method, asSent, major, minor] = match as unknown as [string, string, string, string, string];
@@ -79,15 +99,16 @@ export function readHead(text: string): ReceivedHead | BadHead | null {
   return head;
 }
 
-/** What must be wrong with the beginning of a head, whatever follows; null: it may become one. */
-export function findMistake(text: string): BadHead | null {
-  if (mayBegin.test(text)) return null;
-  return bad("Expected a request line and fields of HTTP/1.1, each with CR LF at its end.");
-}
-
+// What may become a head. Read only of the first bytes, which tell another protocol.
 const mayBegin = new RegExp(
   `^(?:${token}(?: [!-~\\x80-\\xff]*(?: [!-~]*(?:\\r(?:\\n(?:${line}\\r\\n)*${line}\\r?)?)?)?)?)?$`,
 );
+
+const noHead = bad("Expected a request line and fields of HTTP/1.1, each with CR LF at its end.");
+const tooLong: BadHead = {
+  status: 431,
+  sentence: `Expected a request line and fields of at most ${longestHead} bytes.`,
+};
 
 function bad(sentence: string): BadHead {
   return { status: 400, sentence };

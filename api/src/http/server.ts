@@ -1,12 +1,5 @@
 import { Answer } from "../serving/answer.ts";
-import {
-  type BadHead,
-  findMistake,
-  longestHead,
-  ReceivedHead,
-  type RequestHead,
-  readHead,
-} from "./request-head.ts";
+import { type BadHead, ReceivedHead, type RequestHead, readHead } from "./request-head.ts";
 
 type ServerOptions = {
   hostname: string;
@@ -129,11 +122,11 @@ export class HttpServer {
       this.#answerAll(client, text);
     } else {
       connection.held = "";
-      this.#answerAll(client, held + text, Math.max(1, held.length - 3)); // an end of a head may be in both
+      this.#answerAll(client, held + text, held.length);
     }
   }
 
-  /** Answers the heads in what was received. `searched`: up to there no head ends. */
+  /** Answers the heads in what was received. `searched`: how much of it was read before. */
   #answerAll(client: Client, received: string, searched = 0): void {
     let from = searched;
     for (let text: string | null = received; text !== null && text !== ""; from = 0)
@@ -141,19 +134,14 @@ export class HttpServer {
   }
 
   /** Answers the first head, and gives what follows it; null where that has to wait, or is nothing. */
-  #answerFirst(client: Client, text: string, from: number): string | null {
-    const whole = from > 0 || text.length > longestHead ? null : readHead(text); // mostly a head and no more
-    if (whole !== null) return this.#answerHead(client, whole, "");
-    const { head, rest } = splitHead(text, from);
-    return head === null ? this.#waitForRest(client, text, from > 0) : this.#answerHead(client, head, rest);
-  }
-
-  #answerHead(client: Client, head: ReceivedHead | BadHead, rest: string): string | null {
+  #answerFirst(client: Client, text: string, searched: number): string | null {
+    const head = readHead(text, searched);
+    if (head === null) return this.#waitForRest(client, text, searched > 0);
     if (!(head instanceof ReceivedHead)) return this.#refuse(client, head);
     const answer = this.#ask(head);
-    if (answer instanceof Promise) return this.#answerLater(client, head, { answer, rest });
-    if (this.#send(client, head, answer)) return rest;
-    if (!client.data.isLast) client.data.held = rest;
+    if (answer instanceof Promise) return this.#answerLater(client, head, answer);
+    if (this.#send(client, head, answer)) return head.rest;
+    if (!client.data.isLast) client.data.held = head.rest;
     return null;
   }
 
@@ -166,9 +154,9 @@ export class HttpServer {
   }
 
   // The client waits for it, and what it sends meanwhile waits in the system.
-  #answerLater(client: Client, head: ReceivedHead, { answer, rest }: Later): null {
+  #answerLater(client: Client, head: ReceivedHead, answer: Promise<Answer>): null {
     client.data.isBusy = true;
-    client.data.held = rest;
+    client.data.held = head.rest;
     client.pause();
     void answer.catch(this.#options.answerFailure).then((made) => {
       if (this.#send(client, head, made)) this.#goOn(client);
@@ -290,28 +278,10 @@ function mostSweeps({ isLast, isBusy, held, unsent }: Connection): number {
   return held === "" ? idleSweeps : headSweeps;
 }
 
-/** The first head of several, or one that is not whole; null: what is there may become one. `from`: before it none ends. */
-function splitHead(text: string, from: number): { head: ReceivedHead | BadHead | null; rest: string } {
-  const start = text.startsWith("\r\n") ? 2 : 0; // RFC 9112, section 2.2
-  const found = text.indexOf("\r\n\r\n", Math.max(start, from));
-  const end = found === -1 ? text.length : found + 4;
-  const rest = text.slice(end);
-  if (end - start > longestHead) return { head: tooLong, rest };
-  if (found !== -1) return { head: readHead(text.slice(start, end)) ?? noHead, rest };
-  return { head: from > 0 ? null : findMistake(text.slice(start)), rest };
-}
-
 // Who has closed one side gets the answer.
 const listening = { allowHalfOpen: true, reusePort: true };
-
-type Later = { answer: Promise<Answer>; rest: string };
 
 const longestDate = 128; // bytes: up to there is the field Date
 
 const lastHead = new ReceivedHead("GET", "/", true);
-const noHead: BadHead = { status: 400, sentence: "Expected a request line and fields as in RFC 9112." };
-const tooLong: BadHead = {
-  status: 431,
-  sentence: `Expected a request line and fields of at most ${longestHead} bytes.`,
-};
 const tooLate: BadHead = { status: 408, sentence: "Expected all fields within half a minute." };
