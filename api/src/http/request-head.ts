@@ -45,13 +45,13 @@ export type BadHead = { status: 400 | 408 | 431 | 505; sentence: string };
 const longestHead = 16_384; // bytes: request line and fields; Node.js takes as many
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const visible = '[!"$-~]'; // in a target; a fragment is for the client only
+const requestLine = `(${token}) (${visible}+) HTTP/([0-9])\\.([0-9])`;
 const line = "[\\t\\x20-\\x7e\\x80-\\xff]*";
 
 // A request line and fields, to the empty line after them (RFC 9112, sections 2 to 5), in bytes read as Latin-1: lines
 // end with CR LF, no field is folded, nothing is between a field's name and its colon. It matches in linear time.
-const shape = new RegExp(
-  `^(${token}) ([!-~\\x80-\\xff]+) HTTP/([0-9])\\.([0-9])\\r\\n(?:${token}:${line}\\r\\n)*\\r\\n$`,
-);
+const shape = new RegExp(`^${requestLine}\\r\\n(?:${token}:${line}\\r\\n)*\\r\\n$`);
 
 // The fields that are read. Each name has another length, but for two; so no name is compared again.
 const known = new RegExp(
@@ -74,12 +74,26 @@ function readFirst(text: string, searched: number): ReceivedHead | BadHead | nul
   const start = text.startsWith("\r\n") ? 2 : 0; // section 2.2
   const found = text.indexOf("\r\n\r\n", Math.max(start, searched - 3)); // an end may be in both
   const end = found === -1 ? text.length : found + 4;
-  if (end - start > longestHead) return tooLong;
-  if (found === -1) return searched > 0 || mayBegin.test(text.slice(start)) ? null : noHead;
+  const isTooLong = end - start > longestHead;
+  if (found === -1 || isTooLong) {
+    if (hasMistake(text.slice(start, start + longestHead), Math.max(0, searched - start))) return noHead;
+    return isTooLong ? tooLong : null;
+  }
   const head = readWhole(text.slice(start, end)) ?? noHead;
   if (head instanceof ReceivedHead) head.rest = text.slice(end);
   return head;
 }
+
+/** Whether no head begins like this, whatever follows: the same is found however it comes in pieces. */
+function hasMistake(text: string, searched: number): boolean {
+  never.lastIndex = Math.max(0, searched - 1);
+  if (never.test(text)) return true;
+  const end = text.indexOf("\r\n");
+  return end !== -1 && end + 2 > searched && !wholeRequestLine.test(text.slice(0, end));
+}
+
+const never = /[^\t\r\n\x20-\x7e\x80-\xff]|\r[^\n]|(?<!\r)\n/g;
+const wholeRequestLine = new RegExp(`^${requestLine}$`);
 
 /** Null: it is no head, or more than one. */
 function readWhole(text: string): ReceivedHead | BadHead | null {
@@ -99,11 +113,6 @@ function readWhole(text: string): ReceivedHead | BadHead | null {
   return head;
 }
 
-// What may become a head. Read only of the first bytes, which tell another protocol.
-const mayBegin = new RegExp(
-  `^(?:${token}(?: [!-~\\x80-\\xff]*(?: [!-~]*(?:\\r(?:\\n(?:${line}\\r\\n)*${line}\\r?)?)?)?)?)?$`,
-);
-
 const noHead = bad("Expected a request line and fields of HTTP/1.1, each with CR LF at its end.");
 const tooLong: BadHead = {
   status: 431,
@@ -117,9 +126,9 @@ function bad(sentence: string): BadHead {
 // Absolute, as proxies get it, or of the whole server (RFC 9112, section 3.2). Of the authority nothing is read.
 function pathOf(target: string, method: string): string | null {
   if (method === "CONNECT" || (method === "OPTIONS" && target === "*")) return "/";
-  const authority = /^https?:\/\/[^/?#]+/i.exec(target)?.[0];
-  if (authority === undefined) return null;
-  const rest = target.slice(authority.length);
+  const start = absolute.exec(target)?.[0];
+  if (start === undefined) return null;
+  const rest = target.slice(start.length);
   return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
@@ -180,7 +189,9 @@ function takeTransferEncoding(head: ReceivedHead, value: string): BadHead | null
 }
 
 const badLength = bad("Expected one Content-Length, of digits, or one Transfer-Encoding, chunked.");
-const hostValue = /^[A-Za-z0-9\-._~!$&'()*+,;=:%[\]]*$/; // RFC 3986, section 3.2.2, and a port
+const host = "[A-Za-z0-9\\-._~!$&'()*+,;=:%[\\]]"; // RFC 3986, section 3.2.2, and a port
+const hostValue = new RegExp(`^${host}*$`);
+const absolute = new RegExp(`^https?://${host}+(?=[/?]|$)`, "i"); // no user: RFC 9110, section 4.2.4
 const closeOption = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 
 function join(before: string | null, value: string): string {
