@@ -8,9 +8,11 @@ type ServerOptions = {
   answer: (head: RequestHead) => Answer | Promise<Answer>;
   /** The answer in place of what `answer` has thrown. */
   answerFailure: (error: unknown) => Answer;
+  /** What all time limits are counted in; for tests. */
+  sweepMs?: number;
 };
 
-const sweepMs = 2500;
+const usualSweepMs = 2500;
 const idleSweeps = 24; // a minute: longer than an edge keeps a connection between two requests
 const headSweeps = 12; // half a minute from the first byte of a head to its last
 const closingSweeps = 2; // for the client to close its side, after the last answer
@@ -70,7 +72,7 @@ export class HttpServer {
         error: (client, error) => this.#fail(client, error),
       },
     });
-    this.#sweeper = setInterval(() => this.#sweep(), sweepMs);
+    this.#sweeper = setInterval(() => this.#sweep(), options.sweepMs ?? usualSweepMs);
   }
 
   get port(): number {
@@ -115,8 +117,7 @@ export class HttpServer {
     const text = bytes.toString("latin1");
     const { held } = connection;
     if (connection.isBusy) {
-      if (held.length + text.length > mostHeld) client.terminate();
-      else connection.held = held + text;
+      hold(client, held + text);
     } else if (held === "") {
       connection.since = this.#sweeps;
       this.#answerAll(client, text);
@@ -141,7 +142,7 @@ export class HttpServer {
     const answer = this.#ask(head);
     if (answer instanceof Promise) return this.#answerLater(client, head, answer);
     if (this.#send(client, head, answer)) return head.rest;
-    if (!client.data.isLast) client.data.held = head.rest;
+    if (!client.data.isLast) hold(client, head.rest);
     return null;
   }
 
@@ -156,17 +157,20 @@ export class HttpServer {
   // The client waits for it, and what it sends meanwhile waits in the system.
   #answerLater(client: Client, head: ReceivedHead, answer: Promise<Answer>): null {
     client.data.isBusy = true;
-    client.data.held = head.rest;
+    hold(client, head.rest);
     client.pause();
-    void answer.catch(this.#options.answerFailure).then((made) => {
-      if (this.#send(client, head, made)) this.#goOn(client);
-    });
+    void answer
+      .catch(this.#options.answerFailure)
+      .then((made) => {
+        if (this.#send(client, head, made)) this.#goOn(client);
+      })
+      .catch((error) => this.#fail(client, error));
     return null;
   }
 
   #waitForRest(client: Client, text: string, isContinued: boolean): null {
     if (!isContinued) client.data.since = this.#sweeps;
-    client.data.held = text;
+    hold(client, text);
     if (client.data.hasEnded) this.#close(client);
     return null;
   }
@@ -189,17 +193,19 @@ export class HttpServer {
       const sent = client.write(part);
       if (sent === part.length) continue;
       if (sent < 0) client.terminate();
-      else this.#keepUnsent(client, [part, ...bytes.slice(index + 1)], sent);
+      else this.#keepUnsent(client, bytes.slice(index), { sent, hasDate: index === 0 && sent < longestDate });
       return false;
     }
     if (isLast) this.#close(client);
     return !isLast;
   }
 
-  #keepUnsent(client: Client, [first, ...others]: readonly Uint8Array[], sent: number): void {
+  #keepUnsent(client: Client, [first, ...others]: readonly Uint8Array[], { sent, hasDate }: Unsent): void {
     const rest = first?.subarray(sent) ?? new Uint8Array();
-    client.data.unsent = [sent < longestDate ? rest.slice() : rest, ...others]; // others get another date
-    client.data.isBusy = true;
+    const { data: connection } = client;
+    connection.unsent = [hasDate ? rest.slice() : rest, ...others]; // others get another date
+    connection.isBusy = true;
+    connection.since = this.#sweeps;
     client.pause();
   }
 
@@ -270,6 +276,12 @@ export class HttpServer {
   }
 }
 
+/** Keeps what has to wait, without the rest of what it came with. A client that sends too much ahead is cut off. */
+function hold(client: Client, text: string): void {
+  if (text.length > mostHeld) client.terminate();
+  else client.data.held = Buffer.from(text, "latin1").toString("latin1");
+}
+
 /** For how long nothing may go on. */
 function mostSweeps({ isLast, isBusy, held, unsent }: Connection): number {
   if (unsent.length > 0) return idleSweeps;
@@ -280,6 +292,9 @@ function mostSweeps({ isLast, isBusy, held, unsent }: Connection): number {
 
 // Who has closed one side gets the answer.
 const listening = { allowHalfOpen: true, reusePort: true };
+
+/** What of the first of some parts was sent, and whether its date was not. */
+type Unsent = { sent: number; hasDate: boolean };
 
 const longestDate = 128; // bytes: up to there is the field Date
 
