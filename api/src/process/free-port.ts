@@ -5,9 +5,9 @@
  */
 export function findFreePort(hostname: string, port: number): number {
   return explainBindError(hostname, port, () => {
-    const probe = Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response(null) });
-    const free = probe.port ?? port; // gone after the stop
-    void probe.stop(true);
+    const probe = Bun.listen({ hostname, port, socket: { data() {} } });
+    const free = probe.port; // gone after the stop
+    probe.stop(true);
     return free;
   });
 }
