@@ -89,15 +89,8 @@ export async function exchange(url: string, bytes: string | Uint8Array, response
   return received;
 }
 
-/**
- * Sends bytes, closes its side at once (then `onClosed` is called), and gives everything that came back until the other
- * side is closed, too.
- */
-export function exchangeHalfClosed(
-  url: string,
-  bytes: string,
-  { onClosed = () => {} }: { onClosed?: () => void } = {},
-): Promise<string> {
+/** Sends bytes, closes its side at once, and gives everything that came back until the other side is closed, too. */
+export function exchangeHalfClosed(url: string, bytes: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let received = "";
   const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port), allowHalfOpen: true });
@@ -107,7 +100,7 @@ export function exchangeHalfClosed(
   socket.on("close", () => resolve(received));
   socket.on("error", () => resolve(received));
   socket.on("end", () => socket.destroy());
-  socket.end(bytes, onClosed);
+  socket.end(bytes);
   return promise;
 }
 
