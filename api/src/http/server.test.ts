@@ -403,3 +403,16 @@ test("a server that stops closes what is idle, and waits for the answers under w
   await stopped;
   expect(await new Client().read().ended).toBe(false);
 });
+
+test("a server that stops answers who was accepted just now, and waits for nobody who keeps a connection", async () => {
+  open();
+  const [fresh, idle, last] = [new Client().read(), new Client().read(), new Client().read()];
+  await last.send(get("/kept", "Connection: close\r\n"));
+  await idle.send(get("/kept"));
+  for (const client of [idle, last]) await client.until(bytesOf([kept]).length);
+  const stopped = server.stop();
+  await fresh.send(get("/kept"));
+  await stopped;
+  expect(await fresh.ended).toBe(true);
+  expect(fresh.received).toEndWith("connection: close\r\n\r\nkept");
+});
