@@ -87,7 +87,7 @@ WORKDIR /opt/trendvault
 ENV HOME=/tmp EDGE_HOST=0.0.0.0
 USER 10001:10001
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
-  CMD ["/opt/trendvault/.tools/bin/bun", "-e", "process.exit((await fetch('http://127.0.0.1:8787/healthz')).ok ? 0 : 1)"]
+  CMD ["/opt/trendvault/.tools/bin/bun", "-e", "process.exit((await fetch('http://127.0.0.1:8787/api/regions')).ok ? 0 : 1)"]
 EXPOSE 8787
 CMD ["/bin/sh", "-c", "EDGE_KEYS=$(cat /etc/trendvault/edge-keys) exec edge-worker/dev \"$ORIGIN_URL\" 8787 /var/lib/trendvault"]
 

@@ -34,6 +34,13 @@ test("every stage that is started runs as a user without rights, and says when i
   }
 });
 
+test("the edge is healthy when it answers what an edge has", async () => {
+  const path = /fetch\('http:\/\/127\.0\.0\.1:8787([^']+)'\)/.exec(dockerfile)?.[1];
+  const { paths } = await Bun.file(join(root, "contract/openapi.json")).json();
+  const ofEdge = Object.keys(paths).filter((name) => name !== "/healthz"); // an origin's
+  expect(ofEdge).toContain(path ?? "");
+});
+
 test("every service has a read-only root file system and no capabilities, and listens on this machine only", () => {
   for (const service of services) {
     expect(service.read_only).toBe(true);
