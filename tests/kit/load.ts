@@ -121,7 +121,7 @@ function countWhole(received: string): number {
   return count;
 }
 
-export type LoadResult = { answers: number; failures: string[] };
+type LoadResult = { answers: number; failures: string[] };
 
 export type LoadOptions = {
   connections: number;

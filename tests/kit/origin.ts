@@ -65,7 +65,7 @@ export function headOf(target: string, init: RequestInit = {}): RequestHead {
 }
 
 /** What a client has of an answer. */
-export function responseOf({ status, headers, body }: Answer): Response {
+function responseOf({ status, headers, body }: Answer): Response {
   return new Response(body, { status, headers });
 }
 
@@ -105,7 +105,7 @@ export class OriginForEachTest {
 }
 
 /** An origin over a database with one generation. */
-export type PublishedOrigin = { builder: DatabaseBuilder; origin: TestOrigin };
+type PublishedOrigin = { builder: DatabaseBuilder; origin: TestOrigin };
 
 /** Publishes 30 videos in GB, three in DE's list of the next hours, and two in DE's list of a category. */
 export async function openPublishedOrigin(): Promise<PublishedOrigin> {
