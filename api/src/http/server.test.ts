@@ -419,15 +419,24 @@ test("a server that stops closes what is idle, and waits for the answers under w
   expect(await new Client().read().ended).toBe(false);
 });
 
-test("a server that stops answers who was accepted just now, and waits for nobody who keeps a connection", async () => {
+test("a server that stops answers who connected just now, and waits for nobody who keeps a connection", async () => {
   open();
   const [fresh, idle, last] = [new Client().read(), new Client().read(), new Client().read()];
-  await last.send(get("/kept", "Connection: close\r\n"));
+  await last.send(get("/built/abc", "Connection: close\r\n"));
   await idle.send(get("/kept"));
-  for (const client of [idle, last]) await client.until(bytesOf([kept]).length);
+  expect(await last.ended).toBe(true);
+  await idle.until(bytesOf([kept]).length);
+  server.drain();
+  const [late, _silent, sentAway] = [new Client().read(), new Client(), new Client().read()];
+  await sentAway.send(get("/kept"));
+  await sentAway.ended; // then the server knows the one before, too
   const stopped = server.stop();
   await fresh.send(get("/kept"));
+  expect(await idle.ended).toBe(true);
+  await late.send(get("/kept"));
   await stopped;
-  expect(await fresh.ended).toBe(true);
-  expect(fresh.received).toEndWith("connection: close\r\n\r\nkept");
+  for (const client of [fresh, late]) {
+    expect(await client.ended).toBe(true);
+    expect(client.received).toEndWith("connection: close\r\n\r\nkept");
+  }
 });

@@ -16,8 +16,9 @@ const usualSweepMs = 2500;
 const idleSweeps = 24; // a minute: longer than an edge keeps a connection between two requests
 const headSweeps = 12; // half a minute from the first byte of a head to its last
 const closingSweeps = 2; // for the client to close its side, after the last answer
-const lastTurns = 5; // of the event loop, after the port is closed: who was accepted just now asks in them,
-const lastTurnMs = 20; // a tenth of a second, and longer when this process has no processor
+const lastTurns = 5; // of the event loop, after the port is closed: for requests that are on their way;
+const mostLastTurns = 50; // for the first request of who connected when others were sent away
+const lastTurnMs = 20; // longer when this process has no processor
 const mostHeld = 65_536; // bytes that a client may send ahead of an answer
 
 /** What is known of a connection. Of its client nothing is. */
@@ -34,9 +35,12 @@ class Connection {
   hasEnded = false;
   /** In which sweep something went on: what is late is found without a clock, which may be set. */
   since: number;
+  /** Whether it was opened when the server was draining already. */
+  readonly isNew: boolean;
 
-  constructor(since: number) {
+  constructor(since: number, isNew: boolean) {
     this.since = since;
+    this.isNew = isNew;
   }
 }
 
@@ -88,10 +92,9 @@ export class HttpServer {
   async stop(): Promise<void> {
     this.drain();
     this.#listener.stop();
-    for (let turn = 0; turn < lastTurns; turn++) await Bun.sleep(lastTurnMs);
-    for (const client of this.#clients) {
-      const { isBusy, isLast, held, unsent } = client.data;
-      if (isLast ? unsent.length === 0 : !isBusy && held === "") client.end(); // some never close their side
+    for (let turn = 1; turn <= mostLastTurns && this.#clients.size > 0; turn++) {
+      await Bun.sleep(lastTurnMs);
+      if (turn >= lastTurns) this.#endIdle(turn < mostLastTurns);
     }
     if (this.#clients.size > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -101,8 +104,17 @@ export class HttpServer {
     clearInterval(this.#sweeper);
   }
 
+  // Not by #close: some never close their side. Who is new and has asked was sent away.
+  #endIdle(isNewSpared: boolean): void {
+    for (const client of this.#clients) {
+      const { isNew, isBusy, isLast, held, unsent } = client.data;
+      const isIdle = !isBusy && held === "" && !(isNew && isNewSpared);
+      if (isLast ? unsent.length === 0 : isIdle) client.end();
+    }
+  }
+
   #open(client: Client): void {
-    client.data = new Connection(this.#sweeps);
+    client.data = new Connection(this.#sweeps, this.#isDraining);
     this.#clients.add(client);
   }
 
