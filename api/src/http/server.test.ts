@@ -307,6 +307,27 @@ test("a body that many are slow to read is not copied, and comes whole with its 
   }
 });
 
+test("an answer that a client is slow to take keeps its date, and those after it have theirs", async () => {
+  let asked = 0;
+  open(never, () => {
+    asked++;
+    return kept;
+  });
+  setSystemTime(testTime);
+  const client = new Client();
+  let sent = 0;
+  for (; asked === sent; sent += 500) {
+    await client.send(get("/kept").repeat(500));
+    for (let turn = 0; turn < 100 && asked < sent + 500; turn++) await new Promise(setImmediate);
+  }
+  const before = asked;
+  setSystemTime(testTime + 1000);
+  await exchange([get("/kept")]); // another date for what is kept
+  const expected = bytesOf([kept]).repeat(before) + bytesOf([kept], testTime + 1000).repeat(sent - before);
+  await client.read().until(expected.length);
+  expect(client.received === expected).toBe(true);
+});
+
 test("what a client sends while a long body comes is answered after it, though it closes its side then", async () => {
   open();
   setSystemTime(testTime);
@@ -369,6 +390,21 @@ test("an unfinished head is answered with 408, and an idle connection is closed"
   expect(await half.ended).toBe(true);
   expect(await idle.ended).toBe(true);
   expect(half.received.match(/ [0-9]{3} /g)).toEqual([" 200 ", " 408 "]);
+});
+
+test("a head that comes a byte at a time has its time from its first byte", async () => {
+  open(1);
+  const client = new Client().read();
+  let hasEnded = false;
+  void client.ended.then(() => {
+    hasEnded = true;
+  });
+  await client.send("GET /kept HTTP/1.1\r\nX: ");
+  while (!hasEnded) {
+    await client.send("x");
+    await new Promise(setImmediate);
+  }
+  expect(client.received).toStartWith("HTTP/1.1 408 ");
 });
 
 test("an answer is built for as long as that takes", async () => {

@@ -205,17 +205,18 @@ export class HttpServer {
       const sent = client.write(part);
       if (sent === part.length) continue;
       if (sent < 0) client.terminate();
-      else this.#keepUnsent(client, bytes.slice(index), { sent, hasDate: index === 0 && sent < longestDate });
+      else this.#keepUnsent(client, [part, ...bytes.slice(index + 1)], sent);
       return false;
     }
     if (isLast) this.#close(client);
     return !isLast;
   }
 
-  #keepUnsent(client: Client, [first, ...others]: readonly Uint8Array[], { sent, hasDate }: Unsent): void {
-    const rest = first?.subarray(sent) ?? new Uint8Array();
+  #keepUnsent(client: Client, [first, ...others]: [Uint8Array, ...Uint8Array[]], sent: number): void {
     const { data: connection } = client;
-    connection.unsent = [hasDate ? rest.slice() : rest, ...others]; // others get another date
+    const dated = first.slice(sent, longestDate); // others get another date
+    const rest = first.subarray(Math.max(sent, longestDate));
+    connection.unsent = [dated, rest, ...others];
     connection.isBusy = true;
     connection.since = this.#sweeps;
     client.pause();
@@ -304,9 +305,6 @@ function mostSweeps({ isLast, isBusy, held, unsent }: Connection): number {
 
 // Who has closed one side gets the answer.
 const listening = { allowHalfOpen: true, reusePort: true };
-
-/** What of the first of some parts was sent, and whether its date was not. */
-type Unsent = { sent: number; hasDate: boolean };
 
 const longestDate = 128; // bytes: up to there is the field Date
 
