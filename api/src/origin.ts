@@ -47,12 +47,6 @@ export class Origin {
   readonly #parts: OriginParts;
   readonly #handler: RequestHandler;
   #isNextTimed = false;
-  #answers = 0;
-  /**
-   * Called with each 1024th answer: while thousands of connections have a request waiting, Bun looks at its timers only
-   * every few seconds, and a process that does not report looks as if it hung.
-   */
-  onManyAnswers: () => void = () => {};
 
   constructor(parts: OriginParts) {
     this.#parts = parts;
@@ -60,11 +54,8 @@ export class Origin {
   }
 
   /** What the server calls. */
-  readonly answer = (request: RequestHead): Answer | Promise<Answer> => {
-    this.#answers = (this.#answers + 1) & 1023;
-    if (this.#answers === 0) this.onManyAnswers();
-    return this.#isNextTimed ? this.#answerTimed(request) : this.#handler.answer(request);
-  };
+  readonly answer = (request: RequestHead): Answer | Promise<Answer> =>
+    this.#isNextTimed ? this.#answerTimed(request) : this.#handler.answer(request);
 
   /** The answer to a request that failed before `answer`, or in it. */
   readonly answerFailure = (error: unknown): Answer => this.#handler.answerFailure(error);

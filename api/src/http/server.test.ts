@@ -248,6 +248,28 @@ test.each([
   await server.stop();
 });
 
+test("while more connections ask than the system tells of at once, the event loop has its turns", async () => {
+  const [connections, asked] = [1500, 60_000];
+  let [answers, seen, most] = [0, 0, 0];
+  open(never, (head) => {
+    answers++;
+    return answerOf(head);
+  });
+  const ask = (socket: Bun.Socket) => {
+    if (answers < asked) socket.write("GET /kept HTTP/1.1\r\nHost: a\r\n\r\n");
+  };
+  const where = { hostname: "127.0.0.1", port: server.port, socket: { data: ask } };
+  const sockets = await Promise.all(Array.from({ length: connections }, () => Bun.connect(where)));
+  for (const socket of sockets) ask(socket);
+  while (answers < asked) {
+    await new Promise(setImmediate);
+    most = Math.max(most, answers - seen);
+    seen = answers;
+  }
+  for (const socket of sockets) socket.terminate();
+  expect(most).toBeLessThan(3 * connections);
+});
+
 test("what fails is answered with a failure, and told, and the connection stays open", async () => {
   open();
   const received = await exchange([get("/throws") + get("/rejects") + get("/kept")]);

@@ -38,15 +38,10 @@ export async function runWorker(
   const guard = new TaskGuard(log);
   const sendReport = (report: WorkerReport) => send({ type: "report", report });
   const reporter = new WorkerReporter(origin, { guard, tickIntervalMs, send: sendReport });
-  const follow = () => guard.run("follow the database", () => origin.tick(Date.now()));
   setInterval(() => {
-    follow();
+    guard.run("follow the database", () => origin.tick(Date.now()));
     guard.run("report", () => reporter.tick(performance.now()));
   }, tickIntervalMs);
-  origin.onManyAnswers = () => {
-    follow();
-    guard.run("report", () => reporter.reportIfDue(performance.now()));
-  };
   stopOnSignal(async () => {
     origin.drain();
     server.drain();
@@ -113,17 +108,15 @@ class WorkerReporter {
     this.#options = options;
   }
 
-  /** Call it from a steady timer (`now` in milliseconds): how late it comes is the lag of the event loop. */
+  /**
+   * Sends a report when the last one is a second old, or no longer true. Call it from a steady timer (`now` in
+   * milliseconds): how late it comes is the lag of the event loop.
+   */
   tick(now: number): void {
     if (this.#lastTick !== null) {
       this.#lagMs = Math.max(this.#lagMs, now - this.#lastTick - this.#options.tickIntervalMs);
     }
     this.#lastTick = now;
-    this.reportIfDue(now);
-  }
-
-  /** Sends a report when the last one is a second old, or no longer true (`now` in milliseconds). */
-  reportIfDue(now: number): void {
     const isDue = now - this.#reportedAt >= reportIntervalMs;
     if (!isDue && this.#describe() === this.#reported) return;
     this.#reportedAt = now;
