@@ -14,31 +14,21 @@ type KeySigner = {
   x: string;
   /** Signs in another thread. */
   sign(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>;
-  /** Signs here and now; null until `prepare` was called. */
-  signNow: ((bytes: Uint8Array) => Uint8Array<ArrayBuffer>) | null;
-  /** Loads what `signNow` needs, in some milliseconds. */
-  prepare(): void;
 };
 
 /**
- * A signer from a seed of 32 bytes. Through WebCrypto: node:crypto would take 6 ms of the start, and is loaded
- * afterwards.
+ * A signer from a seed of 32 bytes. Through WebCrypto: node:crypto would take 6 ms of the start, and 4 MB.
  */
 export async function keySigner(seed: Uint8Array): Promise<KeySigner> {
   const pkcs8 = pkcs8OfSeed(seed);
   const isExtractable = true; // the public half is read from it
   const key = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", isExtractable, ["sign"]);
   const { x = "" } = await crypto.subtle.exportKey("jwk", key);
-  const signer: KeySigner = {
+  return {
     thumbprint: thumbprintOf(x),
     x,
     sign: async (bytes) => new Uint8Array(await crypto.subtle.sign("Ed25519", key, bytes)),
-    signNow: null,
-    prepare() {
-      signer.signNow ??= createSign(pkcs8);
-    },
   };
-  return signer;
 }
 
 /** The JWK thumbprint (RFC 7638) of a public key by its `x`. */
@@ -47,17 +37,9 @@ function thumbprintOf(x: string): string {
   return toBase64url(new Bun.CryptoHasher("sha256").update(canonical).digest());
 }
 
-function createSign(pkcs8: Uint8Array): (bytes: Uint8Array) => Uint8Array<ArrayBuffer> {
-  const { createPrivateKey, sign } = require("node:crypto") as typeof import("node:crypto");
-  const key = createPrivateKey({ key: Buffer.from(pkcs8), format: "der", type: "pkcs8" });
-  return (bytes) => new Uint8Array(sign(null, bytes, key));
-}
-
 /** What the origin signs with: a key for the signatures of responses (RFC 9421), another one for tokens (RFC 7515). */
 export type SigningKeys = Record<AnswerKeyPurpose, SigningKey> & {
   publicKeys: PublicKeySet;
-  /** Loads what signing at once needs. */
-  prepare(): void;
 };
 
 type SigningKey = KeySigner & { kid: string };
@@ -84,10 +66,6 @@ export async function createSigningKeys({ edges = [], ...seeds }: Keys): Promise
     responses: responses[0],
     tokens: tokens[0],
     publicKeys: { keys: [...described, ...edges.flatMap(describeEdge)] },
-    prepare() {
-      responses[0].prepare();
-      tokens[0].prepare();
-    },
   };
 }
 

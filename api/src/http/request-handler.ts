@@ -150,17 +150,12 @@ export class RequestHandler {
       if (representation !== undefined) return choose(representation, request, entry);
     }
     const waiting = { resource, request, started: performance.now() };
-    try {
-      const built = cache.build(resource, encoding);
-      if (built === null) return this.#refuse(resource.route, tooBusy);
-      if (!(built instanceof Promise)) return this.#sendBuilt(built, waiting);
-      return built.then(
-        (result) => this.#sendBuilt(result, waiting),
-        (error) => this.#fail(error, waiting),
-      );
-    } catch (error) {
-      return this.#fail(error, waiting);
-    }
+    const built = cache.build(resource, encoding);
+    if (built === null) return this.#refuse(resource.route, tooBusy);
+    return built.then(
+      (result) => this.#sendBuilt(result, waiting),
+      (error) => this.#fail(error, waiting),
+    );
   }
 
   #sendBuilt(built: BuildResult, { resource, request, started }: Waiting): Answer {

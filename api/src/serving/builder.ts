@@ -8,12 +8,12 @@ import type { Counters } from "./counters.ts";
 import {
   endOfStep,
   finish,
-  finishNow,
   identity,
   type Representation,
   type RepresentationFactory,
   type SignedBuild,
   type SignedRefusal,
+  type Signing,
 } from "./representation.ts";
 
 /**
@@ -137,24 +137,9 @@ export class Builder {
     this.#yieldTurn = yieldTurn;
   }
 
-  /** Loads what building at once needs. The second call does nothing. */
-  prepare(): void {
-    this.#keys.prepare();
-  }
-
-  /** Whether a build can be finished at once. */
-  get isPrepared(): boolean {
-    return this.#keys.responses.signNow !== null && this.#keys.tokens.signNow !== null;
-  }
-
   /** Finishes a build in its time, a step a turn of the event loop. */
   finish<T>(build: SignedBuild<T>): Promise<T> {
     return finish(build, { keys: this.#keys, yieldTurn: this.#yieldTurn });
-  }
-
-  /** Finishes a build at once. @throws Error before `prepare` */
-  finishNow<T>(build: SignedBuild<T>): T {
-    return finishNow(build, this.#keys);
   }
 
   /**
@@ -195,7 +180,7 @@ export class Builder {
   }
 
   /** What a resource is in a snapshot, for who keeps it elsewhere: the plain body, and its signed fields. */
-  *sign(resource: Resource, snapshot: Snapshot): SignedBuild<SignedBody | Refusal> {
+  *sign(resource: Resource, snapshot: Snapshot): Signing<SignedBody | Refusal> {
     const content = resource.read(snapshot.generation);
     if (content instanceof Refusal) return content;
     const body = content.render(yield* this.#signToken(content, snapshot));
@@ -208,7 +193,7 @@ export class Builder {
     return (yield* this.#factory.createMissing(url, refusal)) ?? refusal;
   }
 
-  *#signToken({ list }: Content, { minute }: Snapshot): SignedBuild<string> {
+  *#signToken({ list }: Content, { minute }: Snapshot): Signing<string> {
     if (list === null) return "";
     const { input, write } = unsignedToken(claimsOf(list, minute), this.#keys.tokens.kid);
     return write(yield { purpose: "tokens", bytes: new TextEncoder().encode(input) });

@@ -14,7 +14,7 @@ import {
 import { testEnvironment } from "@trendvault/kit/origin-process";
 import { verifyIndependently } from "@trendvault/kit/verifiers";
 import { createSigningKeys } from "../signing.ts";
-import { endOfStep, finish, finishNow, memoizedChooseEncoding, type SignedBuild } from "./representation.ts";
+import { endOfStep, finish, memoizedChooseEncoding, type SignedBuild } from "./representation.ts";
 
 describe("representations", () => {
   let builder: DatabaseBuilder;
@@ -271,14 +271,6 @@ test("between two steps of a build the event loop has its turn", async () => {
   }
   expect(await built).toEqual(signed);
   expect(turns).toEqual([]);
-});
-
-test("what is finished at once waits for no turn", () => {
-  const done: string[] = [];
-  expect(() => finishNow(buildInSteps([]), keys)).toThrow("the keys are not prepared");
-  keys.prepare();
-  expect(finishNow(buildInSteps(done), keys)).toEqual(signed);
-  expect(done).toEqual(["read", "written", "encoded", "signed"]);
 });
 
 const encodings = ["identity", "br", "zstd", "gzip"]; // in the order of representations

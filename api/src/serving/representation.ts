@@ -17,6 +17,9 @@ import { Answer } from "./answer.ts";
 type SigningRequest = { purpose: AnswerKeyPurpose; bytes: Uint8Array<ArrayBuffer> };
 type Signature = Uint8Array<ArrayBuffer>;
 
+/** What is made around signatures: it yields what has to be signed. */
+export type Signing<T> = Generator<SigningRequest, T, Signature>;
+
 /** The end of a step: whoever waits for what is in the cache may be answered before the next one. */
 export const endOfStep = Symbol("end of step");
 
@@ -37,21 +40,6 @@ export async function finish<T>(build: SignedBuild<T>, { keys, yieldTurn }: Fini
       step = build.next(nothing);
     } else if ("encoding" in step.value) step = build.next(await encodeInParts(step.value));
     else step = build.next(await keys[step.value.purpose].sign(step.value.bytes));
-  }
-  return step.value;
-}
-
-/** Everything here and now. @throws Error before the keys were prepared for that */
-export function finishNow<T>(build: SignedBuild<T>, keys: SigningKeys): T {
-  const [responses, tokens] = [keys.responses.signNow, keys.tokens.signNow];
-  if (responses === null || tokens === null)
-    throw new Error("Cannot sign at once: the keys are not prepared");
-  const signNow = { responses, tokens };
-  let step = build.next();
-  while (!step.done) {
-    if (step.value === endOfStep) step = build.next(nothing);
-    else if ("encoding" in step.value) step = build.next(encode(step.value));
-    else step = build.next(signNow[step.value.purpose](step.value.bytes));
   }
   return step.value;
 }
@@ -140,7 +128,7 @@ export class RepresentationFactory {
   }
 
   /** The signed fields of a 200 whose body is not coded, with their signature. */
-  *sign(input: Described): SignedBuild<SignedFields & SignatureFields> {
+  *sign(input: Described): Signing<SignedFields & SignatureFields> {
     const signedAt = this.#now();
     const { message } = describe(input, signedAt);
     return { ...message.fields, ...(yield* this.#sign(message, signedAt)) };
@@ -185,7 +173,7 @@ export class RepresentationFactory {
   }
 
   /** One signature (RFC 9421). `created` is Unix time in seconds. */
-  *#sign(message: Parameters<typeof signatureOver>[0], created: number): SignedBuild<SignatureFields> {
+  *#sign(message: Parameters<typeof signatureOver>[0], created: number): Signing<SignatureFields> {
     const { base, write } = signatureOver(message, { created, keyid: this.#kid, alg: "ed25519" });
     return write(yield { purpose: "responses", bytes: new TextEncoder().encode(base) });
   }

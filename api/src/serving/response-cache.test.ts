@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, mock, spyOn, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { windows } from "@trendvault/contract/lists";
 import { regionCodes } from "@trendvault/contract/regions";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { until } from "@trendvault/kit/machine";
 import { openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
-import { BuildBudget, BuildQueue, TwoGenerationCache } from "./response-cache.ts";
+import { BuildQueue, TwoGenerationCache } from "./response-cache.ts";
 
 function cacheOf(capacity: number) {
   let evictions = 0;
@@ -57,7 +57,6 @@ describe("a flood", () => {
     origin = await openTestOrigin(builder.path);
   });
   afterEach(() => {
-    mock.restore();
     origin.watcher.close();
     builder.remove();
   });
@@ -120,17 +119,8 @@ describe("a flood", () => {
     expect(origin.cache.size.urls).toBe(0);
   });
 
-  /** Takes the builds that are done at once, of which there are no more while the clock stands still. */
-  async function spendBudget(): Promise<void> {
-    await until(() => origin.cache.canBuildNow);
-    spyOn(performance, "now").mockReturnValue(performance.now());
-    const starts = Array.from({ length: 128 }, (_, page) => 3 * (page + 1));
-    await Promise.all(starts.map((rank) => origin.ask(`/api/trending?limit=3&cursor=1-${rank}`)));
-  }
-
   test("in a flood of different pages, what is in the cache is answered after every step of a build", async () => {
     await origin.ask("/api/trending");
-    await spendBudget();
     let waiting = 0;
     for (let rank = 1; rank <= 40; rank++) {
       waiting++;
@@ -179,7 +169,6 @@ describe("a flood", () => {
   });
 
   test("more different answers than can wait at once are 503 with Retry-After, and then all is well again", async () => {
-    await spendBudget();
     const responses = await Promise.all(
       Array.from({ length: 700 }, (_, index) =>
         origin.ask(
@@ -221,7 +210,6 @@ describe("large answers", () => {
     origin = await openTestOrigin(builder.path);
   });
   afterEach(() => {
-    mock.restore();
     origin.watcher.close();
   });
   afterAll(() => builder.remove());
@@ -273,14 +261,6 @@ describe("large answers", () => {
     expect((await ask(targets.at(-1) ?? "")).status).toBe(200);
   });
 
-  /** Takes the builds of ordinary answers that are done at once: the next waits in its queue. */
-  async function spendBudget(): Promise<void> {
-    await until(() => origin.cache.canBuildNow);
-    spyOn(performance, "now").mockReturnValue(performance.now());
-    const starts = Array.from({ length: 128 }, (_, page) => 2 * (page + 1));
-    await Promise.all(starts.map((rank) => origin.ask(`/api/trending?limit=2&cursor=1-${rank}`)));
-  }
-
   test("while exports are built, what is in the cache is answered after every step", async () => {
     await ask("/api/trending");
     let waiting = 8;
@@ -294,7 +274,6 @@ describe("large answers", () => {
   });
 
   test("what is small is built while exports wait", async () => {
-    await spendBudget();
     let waiting = 8;
     for (const target of targets.slice(0, 8)) void ask(target).then(() => waiting--);
     const small = await ask("/api/trending?limit=7");
@@ -323,49 +302,53 @@ function manualTurns() {
   return { yieldTurn: () => new Promise<void>((resolve) => turns.push(resolve)), turns };
 }
 
+const pauses = { afterMs: 0, times: 2, longestMs: 20 };
+
 test("jobs wait for a turn of the event loop, and for a pause after each", async () => {
   const { yieldTurn, turns } = manualTurns();
-  const queue = new BuildQueue(10, { yieldTurn, pause: yieldTurn });
+  const queue = new BuildQueue(10, { yieldTurn, pause: yieldTurn, pauses });
   const done: string[] = [];
   const jobs = ["a", "b", "c"].map((key) => queue.run(key, async () => void done.push(key)));
-  expect(done).toEqual([]);
-  for (const expected of [["a"], ["a", "b"], ["a", "b", "c"]]) {
+  const takeTurn = async () => {
     turns.shift()?.();
-    await jobs[expected.length - 1];
-    expect(done).toEqual(expected);
     await new Promise(setImmediate);
+  };
+  for (const expected of [["a"], ["a", "b"], ["a", "b", "c"]]) {
+    expect(done).toEqual(expected.slice(0, -1));
+    await takeTurn();
+    expect(done).toEqual(expected);
+    await takeTurn(); // the pause
   }
+  await Promise.all(jobs);
   expect(turns).toEqual([]); // nobody waits for a pause after the last
 });
 
-test("jobs that wait take a part of the time, and one alone does not wait", async () => {
-  const queue = new BuildQueue(100);
-  const started = performance.now();
-  await Promise.all(Array.from({ length: 50 }, (_, key) => queue.run(`${key}`, async () => {})));
-  expect(performance.now() - started).toBeGreaterThanOrEqual(49 * 0.9); // a millisecond each
-});
-
-test("the pause after a job is some times its time, within bounds", async () => {
+/** The pauses that are made between jobs of so many milliseconds. */
+async function pausesOf(options: { afterMs: number; times: number; longestMs: number }): Promise<number[]> {
   const busy = (milliseconds: number) => async () => {
     const end = performance.now() + milliseconds;
     while (performance.now() < end);
   };
-  const pausesOf = async (options = {}) => {
-    const pauses: number[] = [];
-    const queue = new BuildQueue(100, {
-      pause: async (milliseconds) => void pauses.push(milliseconds),
-      ...options,
-    });
-    await Promise.all([0, 5, 50, 0].map((milliseconds, key) => queue.run(`${key}`, busy(milliseconds))));
-    return pauses;
-  };
-  const pauses = await pausesOf();
-  expect([pauses.length, pauses[2]]).toEqual([3, 20]);
-  expect(pauses[0]).toBeGreaterThanOrEqual(1);
-  expect(pauses[1]).toBeGreaterThanOrEqual(10);
-  const longer = await pausesOf({ pauses: { times: 6, longestMs: 250 } });
+  const made: number[] = [];
+  const pause = async (milliseconds: number) => void made.push(milliseconds);
+  const queue = new BuildQueue(100, { pause, pauses: options });
+  await Promise.all([0, 5, 50, 0].map((milliseconds, key) => queue.run(`${key}`, busy(milliseconds))));
+  return made;
+}
+
+test("the pause after a job is some times its time, within bounds", async () => {
+  const made = await pausesOf(pauses);
+  expect([made.length, made[2]]).toEqual([3, 20]);
+  expect(made[0]).toBeGreaterThanOrEqual(1);
+  expect(made[1]).toBeGreaterThanOrEqual(10);
+  const longer = await pausesOf({ ...pauses, times: 6, longestMs: 250 });
   expect(longer[1]).toBeGreaterThanOrEqual(30);
   expect(longer[2]).toBe(250);
+});
+
+test("between jobs that are done soon there is no pause, between those that go on for long there is", async () => {
+  expect(await pausesOf({ ...pauses, afterMs: Number.POSITIVE_INFINITY })).toEqual([]);
+  expect((await pausesOf({ ...pauses, afterMs: 50 })).at(-1)).toBe(20);
 });
 
 test("requests for the same key share one job, also while it runs", async () => {
@@ -392,17 +375,4 @@ test("too many are refused at once, and a failed job does not stop the others", 
   expect(queue.run("c", async () => "never")).toBeNull();
   await expect(failing).rejects.toThrow("broken");
   expect(await next).toBe("fine");
-});
-
-test("what one packet may ask for is built at once, and of a flood a bounded number", () => {
-  let now = 0;
-  const budget = new BuildBudget(() => now);
-  const take = (count: number) => Array.from({ length: count }, () => budget.take()).filter(Boolean).length;
-  expect(take(1000)).toBe(128);
-  now += 1000;
-  expect(take(1000)).toBe(10);
-  now += 10_000;
-  expect([budget.take(8), budget.take(64), budget.take(64)]).toEqual([true, true, false]);
-  now += 20_000;
-  expect(take(1000)).toBe(128);
 });

@@ -1,4 +1,4 @@
-import { Refusal, type Resource, type RouteName } from "../resources/resource.ts";
+import { Refusal, type Resource } from "../resources/resource.ts";
 import { type Builder, CacheEntry, type Snapshot, yieldToEventLoop } from "./builder.ts";
 import type { Counters } from "./counters.ts";
 import type { Representation, SignedBuild, SignedRefusal } from "./representation.ts";
@@ -8,9 +8,18 @@ type BuiltRepresentation = { entry: CacheEntry; representation: Representation }
 
 export type BuildResult = BuiltRepresentation | SignedRefusal | Refusal;
 
-const usual = { capacityBytes: 9_000_000, queueCapacity: 512, pauses: { times: 2, longestMs: 20 } }; // of builds
+// Until then there is no pause: a page and its assets take some 40 ms, which no visitor waits for three times.
+const usual = {
+  capacityBytes: 9_000_000,
+  queueCapacity: 512, // builds
+  pauses: { afterMs: 60, times: 2, longestMs: 20 },
+};
 // Its steps are the longest: with pauses of twice their time, a flood doubled the p99 of what is in the cache.
-const large = { capacityBytes: 4_000_000, queueCapacity: 8, pauses: { times: 6, longestMs: 250 } };
+const large = {
+  capacityBytes: 4_000_000,
+  queueCapacity: 8,
+  pauses: { afterMs: 0, times: 6, longestMs: 250 },
+};
 const urlCapacity = 4096;
 const longestKeptUrl = 400; // characters
 
@@ -21,7 +30,6 @@ export class ResponseCache {
   readonly #byUrl = new Map<string, CacheEntry>();
   readonly #usual = createSection(usual, () => this.#byUrl.clear());
   readonly #large = createSection(large, () => {});
-  readonly #budget = new BuildBudget();
   #snapshot: Snapshot | null = null;
   /** Whose answers are served as well, until they are built anew. */
   #replaced: Snapshot | undefined;
@@ -67,21 +75,13 @@ export class ResponseCache {
   }
 
   /**
-   * Builds what a request waits for: at once while the budget allows it, else in a queue, once for all that wait. Null when
-   * too many builds are waiting already. @throws DatabaseUnreadable when it cannot be read
+   * Builds what requests wait for, once for all of them. Null when too many builds are waiting already. @throws
+   * DatabaseUnreadable when it cannot be read
    */
-  build(resource: Resource, encoding: number): BuildResult | Promise<BuildResult> | null {
-    if (this.canBuildNow && !isLarge(resource) && this.#budget.take(costs[resource.route])) {
-      return this.#builder.finishNow(this.#build(resource, encoding));
-    }
+  build(resource: Resource, encoding: number): Promise<BuildResult> | null {
     return this.#sectionOf(resource).queue.run(`${encoding} ${resource.url}`, () =>
       this.#builder.finish(this.#build(resource, encoding)),
     );
-  }
-
-  /** Whether anything can be built at once: not in the first milliseconds of a process. */
-  get canBuildNow(): boolean {
-    return this.#builder.isPrepared;
   }
 
   /**
@@ -147,9 +147,6 @@ export class ResponseCache {
     return { entry, representation };
   }
 }
-
-/** How many lists are built in the time of one of these. */
-const costs: Partial<Record<RouteName, number>> = { page: 8, feed: 4, about: 8, asset: 8 };
 
 /** Entries that are evicted for each other, and the queue of their builds. */
 type Section = { entries: TwoGenerationCache<CacheEntry>; queue: BuildQueue };
@@ -241,23 +238,26 @@ const shortestPauseMs = 1; // a collection of what builds leave behind takes mor
 type QueueOptions = {
   yieldTurn?: () => Promise<void>;
   pause?: (milliseconds: number) => Promise<void>;
-  /** How many times as long as a job is the pause after it, and no longer than that many milliseconds. */
-  pauses?: { times: number; longestMs: number };
+  /**
+   * How many times as long as a job is the pause after it, and no longer than that many milliseconds; none before jobs have
+   * gone on for `afterMs`.
+   */
+  pauses?: { afterMs: number; times: number; longestMs: number };
 };
 
 /**
- * Does the expensive work one job at a time, with a pause after each, and a job a step at a time (see builder.ts), so
- * that a flood of cold requests cannot make the warm ones wait for more than one step, and takes a part of the time that
- * the pauses decide. A key that is already waiting, or being worked on, is not queued again (single-flight).
+ * Does the expensive work one job at a time, and a job a step at a time (see builder.ts), so that a flood of cold
+ * requests cannot make the warm ones wait for more than one step, and takes a part of the time that the pauses between
+ * jobs decide. A key that is already waiting, or being worked on, is not queued again (single-flight).
  */
 export class BuildQueue {
   readonly #capacity: number;
   readonly #yieldTurn: () => Promise<void>;
   readonly #pause: NonNullable<QueueOptions["pause"]>;
-  readonly #pauses: { times: number; longestMs: number };
+  readonly #pauses: Required<QueueOptions>["pauses"];
   readonly #waiting = new Map<string, { run: () => Promise<void>; result: Promise<unknown> }>();
 
-  /** `yieldTurn` comes before the first of several jobs, `pause` between two. */
+  /** `yieldTurn` comes before each job, `pause` between two. */
   constructor(
     capacity: number,
     {
@@ -284,45 +284,16 @@ export class BuildQueue {
   }
 
   async #drain(): Promise<void> {
-    await this.#yieldTurn();
+    const began = performance.now();
     for (const [key, { run }] of this.#waiting) {
+      await this.#yieldTurn();
       const started = performance.now();
       await run();
-      const { times, longestMs } = this.#pauses;
-      const pauseMs = times * (performance.now() - started);
+      const ended = performance.now();
       this.#waiting.delete(key);
-      if (this.#waiting.size > 0) await this.#pause(Math.min(longestMs, Math.max(shortestPauseMs, pauseMs)));
+      const { afterMs, times, longestMs } = this.#pauses;
+      if (this.#waiting.size > 0 && ended - began > afterMs)
+        await this.#pause(Math.min(longestMs, Math.max(shortestPauseMs, times * (ended - started))));
     }
-  }
-}
-
-const burst = 128; // lists: some 60 ms
-const perSecond = 10; // less than a hundredth of the time: those who wait for it are not among the 99 %
-
-/**
- * Which builds are done at once instead of in the queue. Bun loses the answers of a connection whose next request, or
- * end, arrives while an answer is waited for; nothing tells one connection from another here, and nothing should. So as
- * many builds are done at once as a client may send in one packet, and of a flood no more than its share (a token
- * bucket): the rest goes to the queue, so that requests for what is in the cache do not wait.
- */
-export class BuildBudget {
-  readonly #now: () => number;
-  #tokens = burst;
-  #refilledAt: number;
-
-  /** `now` gives milliseconds. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-    this.#refilledAt = now();
-  }
-
-  /** Whether a build may be done at once that takes as long as `lists` of a list. */
-  take(lists = 1): boolean {
-    const now = this.#now();
-    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#refilledAt) / 1000) * perSecond);
-    this.#refilledAt = now;
-    if (this.#tokens < lists) return false;
-    this.#tokens -= lists;
-    return true;
   }
 }

@@ -112,16 +112,9 @@ export class SnapshotScheduler {
   #load(generation: Generation, options: { delayMs: number; pauseMs: number; onLoaded: () => void }): void {
     this.#loading?.stop();
     const onFailed = (error: unknown) => this.#reject(generation, error);
-    const steps = this.#loadingSteps(generation);
+    const steps = this.#parts.lists.load(generation);
     this.#loading = new GenerationLoading(generation, steps, { ...options, onFailed });
     this.#loading.start(options.delayMs);
-  }
-
-  // The builder first: until it is prepared, Bun loses answers to requests that come in one packet.
-  *#loadingSteps(generation: Generation): Generator<void, void> {
-    this.#parts.builder.prepare();
-    yield;
-    yield* this.#parts.lists.load(generation);
   }
 
   #reject(generation: Generation, error: unknown): void {
