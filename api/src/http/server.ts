@@ -14,6 +14,7 @@ type ServerOptions = {
 
 const usualSweepMs = 2500;
 const idleSweeps = 24; // a minute: longer than an edge keeps a connection between two requests
+const firstSweeps = 5; // from connecting to the first byte
 const headSweeps = 12; // half a minute from the first byte of a head to its last
 const closingSweeps = 2; // for the client to close its side, after the last answer
 const lastTurns = 5; // of the event loop, after the port is closed: for requests that are on their way;
@@ -117,7 +118,7 @@ export class HttpServer {
   }
 
   #open(client: Client): void {
-    client.data = new Connection(this.#sweeps, this.#isDraining);
+    client.data = new Connection(this.#sweeps - idleSweeps + firstSweeps, this.#isDraining);
     this.#clients.add(client);
   }
 

@@ -97,7 +97,7 @@ export class CacheEntry {
 }
 
 function addWeight(sum: number, representation: Representation | undefined): number {
-  return representation === undefined ? sum : sum + representation.bytes + 4096; // two Responses, a dozen fields each
+  return representation === undefined ? sum : sum + representation.bytes + 4096; // two Answers, a dozen fields each
 }
 
 const emptySet: RepresentationSet = {
