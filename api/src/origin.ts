@@ -9,7 +9,7 @@ import { createRoutes, type FindRoute } from "./http/routes.ts";
 import { HttpServer } from "./http/server.ts";
 import type { Logger } from "./log.ts";
 import { createDocuments } from "./resources/documents.ts";
-import { type FailurePage, failurePage, PageAssets } from "./resources/pages.ts";
+import { failurePage, PageAssets } from "./resources/pages.ts";
 import { videoLinks } from "./resources/trending.ts";
 import type { Answer } from "./serving/answer.ts";
 import { Builder } from "./serving/builder.ts";
@@ -131,7 +131,7 @@ export function listen(origin: Origin, { answer = origin.answer, ...where }: Lis
 }
 
 /** What answers are made of: the same for the origin, which serves them, and for bundles, which hold them. */
-type AnswerParts = { findRoute: FindRoute; builder: Builder; failurePage: FailurePage };
+type AnswerParts = { findRoute: FindRoute; builder: Builder; failurePage: ReturnType<typeof failurePage> };
 
 type AnswerOptions = {
   lists: ListReader;

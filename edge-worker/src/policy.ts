@@ -206,7 +206,7 @@ export function redactedTarget({ target }: CanonicalRequest): string {
 // --- For how long
 
 /** How long the origin allows a response to be used, in seconds. */
-export type Lifetimes = {
+type Lifetimes = {
   maxAge: number;
   /** After that, while it is being revalidated (RFC 5861, section 3). */
   staleWhileRevalidate: number;

@@ -4,7 +4,7 @@ import { feedTypes, pageFields, readPageHead, workerPolicy } from "@trendvault/c
 import { paths } from "@trendvault/contract/paths";
 import { exportType } from "@trendvault/contract/queries";
 import { verifySignature } from "@trendvault/contract/response-signature";
-import { type CanonicalRequest, type Lifetimes, mayBeMissing, readLifetimes } from "./policy.ts";
+import { type CanonicalRequest, mayBeMissing, readLifetimes } from "./policy.ts";
 
 /**
  * What the origin has signed, and nothing else: neither a field nor a byte in it can be another's.
@@ -15,7 +15,7 @@ export type SignedAnswer = {
   body: string;
   /** The signed fields, the origin's signature, and a link to the next page, which comes from the body. */
   headers: Record<string, string>;
-  lifetimes: Lifetimes;
+  lifetimes: NonNullable<ReturnType<typeof readLifetimes>>;
   /** When the ranking was made that the body comes from; null when the body does not say that. */
   generatedAt: number | null;
   /** When the origin signed it. */
@@ -98,7 +98,7 @@ export type StoredResponse = {
   generatedAt: number;
   /** When the origin was asked for it, and this was the newest; of a bundle, when that was rendered. */
   fetchedAt: number;
-  lifetimes: Lifetimes;
+  lifetimes: NonNullable<ReturnType<typeof readLifetimes>>;
   /** The generation of the bundle that it comes from; the origin's own answers have none. */
   bundle?: number;
 };

@@ -7,7 +7,9 @@ import { supportedSchemaVersion } from "../../src/database/schema-version.ts";
 import type { Logger } from "../../src/log.ts";
 import { FollowFailure, localFailure } from "./failure.ts";
 import { readSchemaVersion, requireWhole } from "./generation-file.ts";
-import type { Accepted, Memory, Removals } from "./memory.ts";
+import type { Accepted, Memory } from "./memory.ts";
+
+type Removals = ReturnType<Memory["removals"]>;
 
 /** Generations of one store that go into the file together. */
 type NewGenerations = {

@@ -5,7 +5,7 @@ import { FollowFailure, localFailure } from "./failure.ts";
 /** The last pointer that was accepted from a store, and what of its generation is merged with that of others. */
 export type Accepted = { pointer: Pointer; sha256: string; text: string };
 /** `erasedAt`: when something was last erased (Unix seconds), if ever. */
-export type Removals = { rows: RemovalRow[]; version: number; erasedAt?: number | null };
+type Removals = { rows: RemovalRow[]; version: number; erasedAt?: number | null };
 type RemovalRow = { kind: string; name: string; reason: string; removed_at: number };
 
 /**

@@ -1,3 +1,4 @@
+import { heapStats } from "bun:jsc";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { parseKeyRing } from "@trendvault/contract/keys";
@@ -13,6 +14,7 @@ import {
   testTime,
 } from "@trendvault/kit/origin";
 import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
+import { type ReceivedHead, readHead } from "./request-head.ts";
 import { splitTarget } from "./routes.ts";
 import { HttpServer } from "./server.ts";
 
@@ -220,6 +222,27 @@ describe("a request", () => {
     expect((await origin.ask("/api/trending/")).status).toBe(404);
     expect((await origin.ask("/api/trending", { method: "OPTIONS" })).status).toBe(204);
   });
+});
+
+test("of requests nothing is kept but spellings of their targets", async () => {
+  const builder = new DatabaseBuilder();
+  builder.publish([{ region: "GB", videos: videos(3) }]);
+  const testOrigin = await openTestOrigin(builder.path);
+  const cookie = `Cookie: ${"c".repeat(15_000)}\r\n`;
+  const fill = async (spelling: string) => {
+    for (let length = 0; length < 300; length++) {
+      const target = `/api/trending?${"&".repeat(length)}limit=${spelling}`;
+      const fields = `Accept-Encoding: br;q=0.${length}${spelling}\r\n${cookie}`;
+      const head = readHead(`GET ${target} HTTP/1.1\r\nHost: a\r\n${fields}\r\n`);
+      await testOrigin.origin.answer(head as ReceivedHead);
+    }
+    Bun.gc(true);
+    return heapStats().extraMemorySize + heapStats().heapSize;
+  };
+  const before = await fill("1");
+  expect((await fill("2")) - before).toBeLessThan(2_000_000);
+  testOrigin.watcher.close();
+  builder.remove();
 });
 
 describe("the signature of the edge", () => {

@@ -13,13 +13,13 @@ import { acceptedSignatures, edgeMinute } from "@trendvault/contract/request-sig
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { DatabaseUnreadable } from "../database/database-files.ts";
 import type { Logger } from "../log.ts";
-import type { FailurePage } from "../resources/pages.ts";
+import type { failurePage } from "../resources/pages.ts";
 import { notStoredFields, Refusal, type Resource, type RouteName } from "../resources/resource.ts";
-import { Answer } from "../serving/answer.ts";
+import { Answer, detached } from "../serving/answer.ts";
 import type { CacheEntry } from "../serving/builder.ts";
 import type { Counters } from "../serving/counters.ts";
 import { memoizedChooseEncoding, type Representation, SignedRefusal } from "../serving/representation.ts";
-import type { BuildResult, ResponseCache } from "../serving/response-cache.ts";
+import type { ResponseCache } from "../serving/response-cache.ts";
 import type { RequestHead } from "./request-head.ts";
 import type { FindRoute } from "./routes.ts";
 import { splitTarget } from "./routes.ts";
@@ -28,7 +28,7 @@ type RequestHandlerParts = {
   cache: ResponseCache;
   counters: Counters;
   findRoute: FindRoute;
-  failurePage: FailurePage;
+  failurePage: ReturnType<typeof failurePage>;
   /** Null: requests need no signature of the edge. */
   edgeKeys: KeyRing | null;
   /** Unix time in milliseconds. */
@@ -36,8 +36,10 @@ type RequestHandlerParts = {
   log: Logger;
 };
 
+type Built = Awaited<NonNullable<ReturnType<ResponseCache["build"]>>>;
+
 /** A request whose answer is built since `started`, in milliseconds. */
-type Waiting = { resource: Resource; request: RequestHead; started: number };
+type Waiting = { resource: Resource; request: RequestHead; target: string; started: number };
 
 /**
  * From a request to its answer; no port is needed to call it. A request whose answer is in the cache needs what is in
@@ -113,19 +115,19 @@ export class RequestHandler {
 
   /** Answers what has to be verified, parsed, built or refused. */
   #answerSlowly(request: RequestHead): Answer | Promise<Answer> {
-    const target = splitTarget(request.target);
-    if (target.path === "/healthz") return this.#answerHealth(request);
+    const target = detached(request.target); // some of it is kept
+    const { path, search } = splitTarget(target);
+    if (path === "/healthz") return this.#answerHealth(request);
     if (this.#isFromEdge !== null && !this.#isFromEdge(request)) return this.#refuse("none", unsignedRequest);
-    const { path, search } = target;
     if (path.length + (search === "" ? 0 : 1 + search.length) > longestTarget)
       return this.#refuse("none", tooLong);
-    const route = this.#parts.findRoute(target.path);
+    const route = this.#parts.findRoute(path);
     if (route === null) return this.#refuse("none", unknownPath);
     if (request.method === "OPTIONS") return this.#finish(route.name, answerOptions());
     if (!isReadMethod(request.method)) return this.#refuse(route.name, otherMethod);
-    const resource = route.resolve(target.search);
+    const resource = route.resolve(search);
     if (resource instanceof Refusal) return this.#refuse(route.name, resource);
-    return this.#serve(resource, request);
+    return this.#serve(resource, request, target);
   }
 
   // Whether to send requests here; whether there is something to serve is /readyz on the admin port. It needs no edge
@@ -138,18 +140,18 @@ export class RequestHandler {
     return this.#finish("healthz", new Answer(status, headers, text));
   }
 
-  #serve(resource: Resource, request: RequestHead): Answer | Promise<Answer> {
+  #serve(resource: Resource, request: RequestHead, target: string): Answer | Promise<Answer> {
     const cache = this.#cache;
     if (cache.snapshot === null) return this.#refuse(resource.route, nothingPublished);
     const encoding = this.#chooseEncoding(request.acceptEncoding);
     if (encoding === null) return this.#refuse(resource.route, noCodingAccepted);
     const entry = cache.find(resource);
     if (entry !== undefined) {
-      cache.remember(request.target, entry);
+      cache.remember(target, entry);
       const representation = entry.current.representations[encoding];
       if (representation !== undefined) return choose(representation, request, entry);
     }
-    const waiting = { resource, request, started: performance.now() };
+    const waiting = { resource, request, target, started: performance.now() };
     const built = cache.build(resource, encoding);
     if (built === null) return this.#refuse(resource.route, tooBusy);
     return built.then(
@@ -158,12 +160,12 @@ export class RequestHandler {
     );
   }
 
-  #sendBuilt(built: BuildResult, { resource, request, started }: Waiting): Answer {
+  #sendBuilt(built: Built, { resource, request, target, started }: Waiting): Answer {
     if (built instanceof Refusal) return this.#refuse(resource.route, built);
     if (built instanceof SignedRefusal) {
       return this.#finish(resource.route, forMethod(request, built.answer));
     }
-    this.#cache.remember(request.target, built.entry);
+    this.#cache.remember(target, built.entry);
     this.#parts.counters.misses++;
     const answer = choose(built.representation, request, built.entry);
     return answer.with({ "server-timing": `build;dur=${(performance.now() - started).toFixed(2)}` });

@@ -1,6 +1,6 @@
 import { edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 
-/** What is read of a request. Nothing else of it reaches this program: no other field, no address, no body. */
+/** What is read of a request: of all else nothing is looked at, and nothing kept. */
 export type RequestHead = {
   method: string;
   /** Path and query as they were received, from the first slash. */
@@ -40,7 +40,7 @@ export class ReceivedHead implements RequestHead {
 }
 
 /** Why a request is answered before anybody reads what it asks for; the connection is closed then. */
-export type BadHead = { status: 400 | 408 | 431 | 505; sentence: string };
+type BadHead = { status: 400 | 408 | 414 | 431 | 505; sentence: string };
 
 const longestHead = 16_384; // bytes: request line and fields; Node.js takes as many
 
@@ -77,7 +77,8 @@ function readFirst(text: string, searched: number): ReceivedHead | BadHead | nul
   const isTooLong = end - start > longestHead;
   if (found === -1 || isTooLong) {
     if (hasMistake(text.slice(start, start + longestHead), Math.max(0, searched - start))) return noHead;
-    return isTooLong ? tooLong : null;
+    if (!isTooLong) return null;
+    return text.slice(start, start + longestHead).includes("\r\n") ? tooLong : longTarget;
   }
   const head = readWhole(text.slice(start, end)) ?? noHead;
   if (head instanceof ReceivedHead) head.rest = text.slice(end);
@@ -113,7 +114,11 @@ function readWhole(text: string): ReceivedHead | BadHead | null {
   return head;
 }
 
-const noHead = bad("Expected a request line and fields of HTTP/1.1, each with CR LF at its end.");
+const noHead = bad("Expected a request line and fields as in RFC 9112, each with CR LF at its end.");
+const longTarget: BadHead = {
+  status: 414,
+  sentence: `Expected a target of fewer than ${longestHead} bytes.`,
+};
 const tooLong: BadHead = {
   status: 431,
   sentence: `Expected a request line and fields of at most ${longestHead} bytes.`,

@@ -270,6 +270,34 @@ test("while more connections ask than the system tells of at once, the event loo
   expect(most).toBeLessThan(3 * connections);
 });
 
+test("requests that came together are answered in turns of the event loop, with others between", async () => {
+  let [inTurn, most, asked] = [0, 0, 0];
+  open(never, (head) => {
+    most = Math.max(most, ++inTurn);
+    asked++;
+    return answerOf(head);
+  });
+  const client = new Client().read();
+  await client.send(get("/kept").repeat(1000));
+  while (asked < 1000) {
+    inTurn = 0;
+    await new Promise(setImmediate);
+  }
+  expect(most).toBeLessThanOrEqual(128); // of two turns, at most
+});
+
+test("a body is thrown away, however long it is, and its request is answered", async () => {
+  for (const body of [1, 65_537, 300_000]) {
+    open(never, (head) => later("/two").then(() => answerOf(head)));
+    const client = new Client().read();
+    await client.send(get("/kept", `Content-Length: ${body}\r\n`) + "x".repeat(body));
+    client.close();
+    expect(await client.ended).toBe(true);
+    expect(client.received).toStartWith("HTTP/1.1 200 OK");
+    await server.stop();
+  }
+});
+
 test("what fails is answered with a failure, and told, and the connection stays open", async () => {
   open();
   const received = await exchange([get("/throws") + get("/rejects") + get("/kept")]);

@@ -1,5 +1,7 @@
-import { Answer } from "../serving/answer.ts";
-import { type BadHead, ReceivedHead, type RequestHead, readHead } from "./request-head.ts";
+import { Answer, detached } from "../serving/answer.ts";
+import { ReceivedHead, type RequestHead, readHead } from "./request-head.ts";
+
+type BadHead = Exclude<ReturnType<typeof readHead>, ReceivedHead | null>;
 
 type ServerOptions = {
   hostname: string;
@@ -21,6 +23,7 @@ const lastTurns = 5; // of the event loop, after the port is closed: for request
 const mostLastTurns = 50; // for the first request of who connected when others were sent away
 const lastTurnMs = 20; // longer when this process has no processor
 const mostInTurn = 1024; // of the event loop; counted on through short ones, where who is put off waits for nothing
+const mostOfClient = 64; // heads that came together, in a turn
 const mostHeld = 65_536; // bytes that a client may send ahead of an answer
 
 /** What is known of a connection. Of its client nothing is. */
@@ -141,6 +144,7 @@ export class HttpServer {
     } else {
       connection.held = "";
       this.#answerAll(client, held + text, held.length);
+      if (connection.held === "") connection.since = this.#sweeps;
     }
   }
 
@@ -148,7 +152,8 @@ export class HttpServer {
   // other threads have done: half a second. Who is put off does not ask again, and the turn ends.
   #putOff(client: Client, text: string): void {
     client.data.isBusy = true;
-    client.data.held = text;
+    hold(client, text);
+    client.pause();
     if (this.#late.push(client) === 1) setImmediate(() => this.#answerLate());
   }
 
@@ -166,8 +171,14 @@ export class HttpServer {
   /** Answers the heads in what was received. `searched`: how much of it was read before. */
   #answerAll(client: Client, received: string, searched = 0): void {
     let from = searched;
-    for (let text: string | null = received; text !== null && text !== ""; from = 0)
+    let heads = 0;
+    for (let text: string | null = received; text !== null && text !== ""; from = 0) {
+      if (++heads > mostOfClient) {
+        this.#putOff(client, text);
+        return;
+      }
       text = this.#answerFirst(client, text, from);
+    }
   }
 
   /** Answers the first head, and gives what follows it; null where that has to wait, or is nothing. */
@@ -193,7 +204,7 @@ export class HttpServer {
   // The client waits for it, and what it sends meanwhile waits in the system.
   #answerLater(client: Client, head: ReceivedHead, answer: Promise<Answer>): null {
     client.data.isBusy = true;
-    hold(client, head.rest);
+    if (!head.isLast) hold(client, head.rest);
     client.pause();
     void answer
       .catch(this.#options.answerFailure)
@@ -316,7 +327,7 @@ export class HttpServer {
 /** Keeps what has to wait, without the rest of what it came with. A client that sends too much ahead is cut off. */
 function hold(client: Client, text: string): void {
   if (text.length > mostHeld) client.terminate();
-  else client.data.held = Buffer.from(text, "latin1").toString("latin1");
+  else client.data.held = detached(text);
 }
 
 /** For how long nothing may go on. */

@@ -5,7 +5,7 @@ import type { RequestHead } from "../http/request-head.ts";
 import { splitTarget } from "../http/routes.ts";
 import type { Logger } from "../log.ts";
 import type { Origin } from "../origin.ts";
-import type { Answer } from "../serving/answer.ts";
+import { type Answer, detached } from "../serving/answer.ts";
 
 type Respond = Origin["answer"];
 type Span = Parameters<OTLPTraceExporter["export"]>[0][number];
@@ -65,7 +65,11 @@ export class RequestTracing {
     const isOfEdge = this.#options.isGuarded && answer.status !== 403 && !isHealth(request);
     const traceparent = isOfEdge ? request.traceparent : null;
     const own = beginTrace();
-    const context = { traceId: readTraceId(traceparent) ?? own.traceId, spanId: own.spanId, traceFlags: 1 };
+    const context = {
+      traceId: readTraceId(traceparent && detached(traceparent)) ?? own.traceId,
+      spanId: own.spanId,
+      traceFlags: 1,
+    };
     this.#waiting.push(describeSpan(context, describeAnswer(request, answer), time));
   }
 

@@ -239,7 +239,7 @@ function docsResource(assets: PageAssets): Resource {
 }
 
 /** Makes the page of a person who goes wrong, as failureOf says; null for a program, which gets a problem. */
-export type FailurePage = (
+type FailurePage = (
   status: number,
   asked: { path: string; headers: Headers; lang: string | null },
 ) => Pick<Body, "bytes" | "contentType" | "fields"> | null;

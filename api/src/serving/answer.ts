@@ -1,3 +1,8 @@
+/** The same text by itself: what was cut from a longer one keeps all of that in memory, cookies and addresses too. */
+export function detached(text: string): string {
+  return Buffer.from(text, "latin1").toString("latin1");
+}
+
 type Written = {
   /** Unix time in seconds, of the field Date. */
   second: number;

@@ -11,7 +11,7 @@ import {
 } from "@trendvault/contract/signature-base";
 import { type Body, digestOf, jsonBody, notStoredFields, type Refusal } from "../resources/resource.ts";
 import type { SigningKeys } from "../signing.ts";
-import { Answer } from "./answer.ts";
+import { Answer, detached } from "./answer.ts";
 
 /** Bytes that a key has to sign. */
 type SigningRequest = { purpose: AnswerKeyPurpose; bytes: Uint8Array<ArrayBuffer> };
@@ -282,7 +282,7 @@ export function memoizedChooseEncoding(capacity = 64): (header: string | null) =
     if (remembered !== undefined) return remembered;
     const chosen = chooseEncoding(header);
     if (known.size >= capacity) known.clear();
-    if (header.length <= 200) known.set(header, chosen);
+    if (header.length <= 200) known.set(detached(header), chosen);
     return chosen;
   };
 }

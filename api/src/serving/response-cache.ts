@@ -6,7 +6,7 @@ import type { Representation, SignedBuild, SignedRefusal } from "./representatio
 /** A representation that was built for a request. */
 type BuiltRepresentation = { entry: CacheEntry; representation: Representation };
 
-export type BuildResult = BuiltRepresentation | SignedRefusal | Refusal;
+type BuildResult = BuiltRepresentation | SignedRefusal | Refusal;
 
 // Until then there is no pause: a page and its assets take some 40 ms, which no visitor waits for three times.
 const usual = {
@@ -55,7 +55,7 @@ export class ResponseCache {
     this.#replaced = undefined;
   }
 
-  /** The entry for a URL as it was received, host included. Undefined when it has to be parsed or built first. */
+  /** The entry for a URL as it was received. Undefined when it has to be parsed or built first. */
   lookUp(url: string): CacheEntry | undefined {
     const entry = this.#byUrl.get(url);
     return entry === undefined || !this.#isServed(entry) ? undefined : entry;
