@@ -232,7 +232,7 @@ test("of requests nothing is kept but spellings of their targets", async () => {
   const fill = async (spelling: string, others: string) => {
     for (let length = 0; length < 300; length++) {
       const target = `/api/trending?${"&".repeat(length)}limit=${spelling}`;
-      const fields = `Accept-Encoding: br;q=0.${length}${spelling}\r\n${others}`;
+      const fields = `Accept-Encoding: gzip, deflate, zstd;q=0.1, br;q=0.${length}${spelling}\r\n${others}`;
       const head = readHead(`GET ${target} HTTP/1.1\r\nHost: a\r\n${fields}\r\n`);
       await testOrigin.origin.answer(head as ReceivedHead);
     }
