@@ -32,8 +32,10 @@ class Connection {
   held = "";
   /** What the system has not taken yet of an answer. */
   unsent: Uint8Array[] = [];
-  /** Whether an answer is built, or sent. */
+  /** Whether an answer is built, or sent, or put off. */
   isBusy = false;
+  /** Whether what is held waits for the next turn of the event loop only. */
+  isLate = false;
   /** Whether nothing is answered after what is under way: what comes is thrown away. */
   isLast = false;
   /** Whether the client has closed its side. */
@@ -135,7 +137,10 @@ export class HttpServer {
     if (connection.isLast) return;
     const text = bytes.toString("latin1");
     const { held } = connection;
-    if (connection.isBusy) {
+    if (connection.isLate) {
+      client.pause();
+      connection.held = held + text;
+    } else if (connection.isBusy) {
       hold(client, held + text);
     } else if (held === "") {
       connection.since = this.#sweeps;
@@ -152,8 +157,8 @@ export class HttpServer {
   // other threads have done: half a second. Who is put off does not ask again, and the turn ends.
   #putOff(client: Client, text: string): void {
     client.data.isBusy = true;
-    hold(client, text);
-    client.pause();
+    client.data.isLate = true;
+    client.data.held = text;
     if (this.#late.push(client) === 1) setImmediate(() => this.#answerLate());
   }
 
@@ -282,6 +287,7 @@ export class HttpServer {
     const { data: connection } = client;
     const { held } = connection;
     connection.isBusy = false;
+    connection.isLate = false;
     connection.held = "";
     connection.since = this.#sweeps;
     client.resume();
