@@ -1,6 +1,6 @@
 import { edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 
-/** What is read of a request: of all else nothing is looked at, and nothing kept. */
+/** What is read of a request: of all else nothing is looked at, and nothing kept after the answer. */
 export type RequestHead = {
   method: string;
   /** Path and query as they were received, from the first slash. */

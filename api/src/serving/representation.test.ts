@@ -312,6 +312,18 @@ test.each([
   }
 });
 
+test("of the requests that codings were chosen for, nothing else is kept", () => {
+  const choose = memoizedChooseEncoding();
+  const before = process.memoryUsage.rss();
+  for (let index = 0; index < 64; index++) {
+    const header = `gzip, deflate, zstd;q=0.1, br;q=0.${100 + index}`;
+    const request = Buffer.from(header.padStart(4_000_000)).toString("latin1");
+    choose(/gzip.*/.exec(request)?.[0] ?? "");
+    Bun.gc(true);
+  }
+  expect(process.memoryUsage.rss() - before).toBeLessThan(150_000_000); // of 256
+});
+
 test("a flood of different headers does not change what is answered", () => {
   const choose = memoizedChooseEncoding(4);
   for (let i = 0; i < 100; i++) expect(choose(`br;q=0.${i}`)).toBe(i === 0 ? 0 : 1);
