@@ -60,6 +60,10 @@ export class Origin {
   /** The answer to a request that failed before `answer`, or in it. */
   readonly answerFailure = (error: unknown): Answer => this.#handler.answerFailure(error);
 
+  /** The answer to what is no request of HTTP/1.1, or not whole in time. */
+  readonly answerBadHead = (bad: Parameters<RequestHandler["answerBadHead"]>[0]): Answer =>
+    this.#handler.answerBadHead(bad);
+
   /** Looks at the database and the clock (`now` in milliseconds). Call it every 20 milliseconds or so. */
   tick(now: number): void {
     this.#parts.scheduler.tick(now);
@@ -127,7 +131,8 @@ type ListenOptions = { hostname: string; port: number; answer?: Origin["answer"]
 
 /** Listens on a port, which several processes may share. `answer`: what is called instead of the origin's. */
 export function listen(origin: Origin, { answer = origin.answer, ...where }: ListenOptions): HttpServer {
-  return new HttpServer({ ...where, answer, answerFailure: origin.answerFailure });
+  const { answerFailure, answerBadHead } = origin;
+  return new HttpServer({ ...where, answer, answerFailure, answerBadHead });
 }
 
 /** What answers are made of: the same for the origin, which serves them, and for bundles, which hold them. */

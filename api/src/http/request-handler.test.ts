@@ -14,9 +14,9 @@ import {
   testTime,
 } from "@trendvault/kit/origin";
 import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
+import { listen } from "../origin.ts";
 import { type ReceivedHead, readHead } from "./request-head.ts";
 import { splitTarget } from "./routes.ts";
-import { HttpServer } from "./server.ts";
 
 describe("a request", () => {
   const given = new OriginForEachTest();
@@ -372,8 +372,7 @@ describe("the signature of the edge", () => {
   }, 1_200_000);
 
   test("on the wire the field's name may be in any case and the value may not, and only one field counts", async () => {
-    const { answer, answerFailure } = origin.origin;
-    const server = new HttpServer({ hostname: "127.0.0.1", port: 0, answer, answerFailure });
+    const server = listen(origin.origin, { hostname: "127.0.0.1", port: 0 });
     const client = new RawClient(`http://127.0.0.1:${server.port}`);
     const right = await sign();
     const ask = async (headers: string) => (await client.get(target, headers)).status;
@@ -394,6 +393,21 @@ describe("the signature of the edge", () => {
     expect(await ask("x-edge-signature:\r\n")).toBe(403);
     expect(await ask(`x-edge-signature: ${right}\r\n`)).toBe(200);
     client.close();
+    await server.stop();
+  });
+
+  test("what is no request is counted, too", async () => {
+    const server = listen(origin.origin, { hostname: "127.0.0.1", port: 0 });
+    const client = new RawClient(`http://127.0.0.1:${server.port}`);
+    const counted = () => origin.origin.status().counters.requests;
+    const { "none 400": bad = 0, "none 414": long = 0, "none 431": large = 0 } = counted();
+    for (const [path, fields, status] of [
+      ["/ /", "", 400],
+      [`/${"a".repeat(20_000)}`, "", 414],
+      ["/", `a: ${"a".repeat(20_000)}\r\n`, 431],
+    ] as const)
+      expect((await client.get(path, fields)).status).toBe(status);
+    expect(counted()).toMatchObject({ "none 400": bad + 1, "none 414": long + 1, "none 431": large + 1 });
     await server.stop();
   });
 });

@@ -108,6 +108,12 @@ export class RequestHandler {
     return reportFailure(error, { traceparent: null, route: "none", log: this.#parts.log });
   }
 
+  /** The answer to what is no request, in a sentence for who wrote the client. */
+  answerBadHead({ status, sentence }: { status: number; sentence: string }): Answer {
+    const fields = { "content-type": "text/plain; charset=utf-8", ...notStoredFields };
+    return this.#finish("none", new Answer(status, fields, `${sentence}\n`));
+  }
+
   /** From now on /healthz is 503. */
   drain(): void {
     this.#isDraining = true;

@@ -35,6 +35,10 @@ async function later(target: string): Promise<void> {
   for (let turn = 0; turn < target.length % 4; turn++) await new Promise(setImmediate);
 }
 
+function answerBadHead({ status, sentence }: { status: number; sentence: string }): Answer {
+  return new Answer(status, refusalFields, `${sentence}\n`);
+}
+
 let server: HttpServer;
 const errors: unknown[] = [];
 
@@ -45,7 +49,8 @@ function open(sweepMs = never, ask = answer): void {
     errors.push(error);
     return failed;
   };
-  server = new HttpServer({ hostname: "127.0.0.1", port: 0, answer: ask, answerFailure, sweepMs });
+  const answers = { answer: ask, answerFailure, answerBadHead };
+  server = new HttpServer({ hostname: "127.0.0.1", port: 0, ...answers, sweepMs });
 }
 
 const clients = new Set<Client>();

@@ -1,4 +1,4 @@
-import { Answer, detached } from "../serving/answer.ts";
+import { type Answer, detached } from "../serving/answer.ts";
 import { ReceivedHead, type RequestHead, readHead } from "./request-head.ts";
 
 type BadHead = Exclude<ReturnType<typeof readHead>, ReceivedHead | null>;
@@ -10,6 +10,8 @@ type ServerOptions = {
   answer: (head: RequestHead) => Answer | Promise<Answer>;
   /** The answer in place of what `answer` has thrown. */
   answerFailure: (error: unknown) => Answer;
+  /** The answer to what is no request. */
+  answerBadHead: (bad: BadHead) => Answer;
   /** What all time limits are counted in; for tests. */
   sweepMs?: number;
 };
@@ -227,9 +229,8 @@ export class HttpServer {
     return null;
   }
 
-  #refuse(client: Client, { status, sentence }: BadHead): null {
-    const fields = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
-    this.#send(client, lastHead, new Answer(status, fields, `${sentence}\n`));
+  #refuse(client: Client, bad: BadHead): null {
+    this.#send(client, lastHead, this.#options.answerBadHead(bad));
     return null;
   }
 
