@@ -95,7 +95,6 @@ export const longestToken = 400;
 const minuteSeconds = 60;
 const signatureBytes = 64; // RFC 8032, section 5.1.6
 const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
 /** Whole minutes since 1970: all lists that are served within one have the same token. */
 export function tokenMinute(milliseconds: number): number {
@@ -174,6 +173,7 @@ function readObject(text: string): Record<string, unknown> {
   const bytes = fromBase64url(text);
   if (bytes === null) return {};
   try {
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }); // the origin needs none, and starts sooner
     return (JSON.parse(decoder.decode(bytes)) as Record<string, unknown> | null) ?? {};
   } catch {
     return {}; // not UTF-8, or not JSON

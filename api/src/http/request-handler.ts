@@ -214,7 +214,7 @@ function forMethod({ method }: RequestHead, answer: Answer): Answer {
 /**
  * Compares the header of a request with the few values that the edge can send now: three for each key of the ring,
  * computed once a minute. `now` gives Unix time in milliseconds. Bun compares bytes, in a time that depends on their
- * number only: in JavaScript, which no worker optimises, that took half a microsecond.
+ * number only.
  */
 function edgeVerifier(ring: KeyRing, now: () => number): (request: RequestHead) => boolean {
   const hashers = [...ring].map(([kid, key]) => ({ kid, hasher: new Bun.CryptoHasher("sha256", key) }));
