@@ -371,10 +371,10 @@ function restartDelay(crashesInARow: number): number {
 const measuredWith = "1.4.5";
 
 /**
- * What a worker and an inspector set in JavaScriptCore through their environment, for memory, at no cost in time that
- * could be measured (api/README.md). Bun names these options without a promise to keep them, and does not start with
- * one that it does not know: any other release gets none. What starts a supervisor sets BUN_JSC_useJIT to 0 for it,
- * which saves 4 MB.
+ * What a worker and an inspector set in JavaScriptCore through their environment, for memory (api/README.md). A request
+ * costs the same CPU; while whole rankings are built, others wait half a millisecond longer for collections (p99). Bun
+ * names these options without a promise to keep them, and does not start with one that it does not know: any other
+ * release gets none. What starts a supervisor sets BUN_JSC_useJIT to 0 for it, which saves 4 MB.
  */
 export function engineOptions(bunVersion: string): Record<"worker" | "inspector", Record<string, string>> {
   if (bunVersion !== measuredWith) return { worker: {}, inspector: {} };
