@@ -14,9 +14,9 @@ import {
   testTime,
 } from "@trendvault/kit/origin";
 import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
-import { listen } from "../origin.ts";
 import { type ReceivedHead, readHead } from "./request-head.ts";
 import { splitTarget } from "./routes.ts";
+import { HttpServer } from "./server.ts";
 
 describe("a request", () => {
   const given = new OriginForEachTest();
@@ -371,8 +371,13 @@ describe("the signature of the edge", () => {
     expect(await statusFor(right)).toBe(200);
   }, 1_200_000);
 
+  const listen = () => {
+    const { answer, answerFailure, answerBadHead } = origin.origin;
+    return new HttpServer({ hostname: "127.0.0.1", port: 0, answer, answerFailure, answerBadHead });
+  };
+
   test("on the wire the field's name may be in any case and the value may not, and only one field counts", async () => {
-    const server = listen(origin.origin, { hostname: "127.0.0.1", port: 0 });
+    const server = listen();
     const client = new RawClient(`http://127.0.0.1:${server.port}`);
     const right = await sign();
     const ask = async (headers: string) => (await client.get(target, headers)).status;
@@ -397,7 +402,7 @@ describe("the signature of the edge", () => {
   });
 
   test("what is no request is counted, too", async () => {
-    const server = listen(origin.origin, { hostname: "127.0.0.1", port: 0 });
+    const server = listen();
     const client = new RawClient(`http://127.0.0.1:${server.port}`);
     const counted = () => origin.origin.status().counters.requests;
     const { "none 400": bad = 0, "none 414": long = 0, "none 431": large = 0 } = counted();
