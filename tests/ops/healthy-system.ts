@@ -94,6 +94,7 @@ export const healthySystem: Series = {
   [names.workerCrashed]: always(0),
   [names.requestsServed]: growing(600),
   [names.requestsRefused]: growing(1),
+  [`trendvault_requests_total{${origin},route="none",status="505"}`]: growing(20), // somebody speaks another HTTP
   [names.requestsFast]: growing(600),
   [names.requestsWaiting]: growing(600),
   [names.requestsTimed]: growing(600),

@@ -384,14 +384,15 @@ function prepareVideoQuery(database: Database, isHidden: IsHidden) {
     const sql = placesSql(expectedViews(), isHidden.placed);
     return database.query<ListPlace, [number, string, number]>(sql).all(ranking, id, at);
   };
-  const observations = () => database.query<Observation, [string, number, null]>(historySql); // not for a start
+  const observations = (id: string) =>
+    database.query<Observation, [string, number, null]>(historySql).all(id, observationsPerRegion, null);
   return (id: string, generation: Generation, at: number): VideoRecord | null => {
     const found = database.query<VideoRow, [string, number]>(videoSql(isHidden)).get(id, at);
     if (found === null) return null;
     return {
       video: found,
       places: joinPlaces(generation, (ranking) => places(ranking, id, at)),
-      observations: observations().all(id, observationsPerRegion, null),
+      observations: observations(id),
     };
   };
 }

@@ -371,17 +371,17 @@ function restartDelay(crashesInARow: number): number {
 const measuredWith = "1.4.5";
 
 /**
- * What a worker and an inspector set in JavaScriptCore through their environment, for memory (api/README.md). A request
- * costs the same CPU; while whole rankings are built, others wait half a millisecond longer for collections (p99). Bun
- * names these options without a promise to keep them, and does not start with one that it does not know: any other
- * release gets none. What starts a supervisor sets BUN_JSC_useJIT to 0 for it, which saves 4 MB.
+ * What a worker and an inspector set in JavaScriptCore through their environment (api/README.md). Bun names these
+ * options without a promise to keep them, and does not start with one that it does not know: any other release gets
+ * none. What starts a supervisor sets BUN_JSC_useJIT to 0 for it, which saves 4 MB.
  */
 export function engineOptions(bunVersion: string): Record<"worker" | "inspector", Record<string, string>> {
   if (bunVersion !== measuredWith) return { worker: {}, inspector: {} };
   return {
     worker: {
       // All of the heap is looked at as soon as a few MB outlived a collection of what is new. By itself the engine lets
-      // garbage add up to 32 MB: 106 MB in a flood in place of 76.
+      // garbage add up to 32 MB: 106 MB in a flood in place of 76. A request costs the same; while whole rankings are
+      // built, others wait half a millisecond longer (p99).
       BUN_JSC_gcMaxHeapSize: "4000000", // bytes between two collections
       BUN_JSC_largeHeapSize: "1000000", // bytes that it would grow to in any case
       BUN_JSC_heapGrowthMaxIncrease: "0.6", // of what is alive; and the same for machines of less than 16 GB
