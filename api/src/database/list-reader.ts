@@ -145,6 +145,12 @@ export class ListReader {
     }
     this.#titled.set(generation, titled.join(" "));
     this.#choices.set(generation, choices);
+    this.releaseMemory();
+  }
+
+  /** Gives back what is needed only while much is read. @throws DatabaseUnreadable */
+  releaseMemory(): void {
+    this.#watcher.read((store) => store.releaseMemory());
   }
 
   *#loadRegion(region: string, generation: Generation) {

@@ -172,7 +172,9 @@ export class SnapshotScheduler {
   // quiet for ten seconds, and would come too early.
   #forget(minute: number): void {
     if (this.degradedReason !== null) return;
-    if (this.#parts.cache.forgetBefore(minute) > collectedBytes) Bun.gc(true);
+    const { cache, lists } = this.#parts;
+    lists.releaseMemory();
+    if (cache.forgetBefore(minute) > collectedBytes) Bun.gc(true);
   }
 
   get #isQuiet(): boolean {
