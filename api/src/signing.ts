@@ -54,8 +54,10 @@ type Keys = Record<AnswerKeyPurpose, Uint8Array[]> & { edges?: readonly string[]
  * keys. @throws Error when the edge's key is the origin's own
  */
 export async function createSigningKeys({ edges = [], ...seeds }: Keys): Promise<SigningKeys> {
-  const responses = await signersOf(seeds.responses, ({ thumbprint }) => thumbprint);
-  const tokens = await signersOf(seeds.tokens, ({ thumbprint }) => thumbprint.slice(0, tokenKidLength));
+  const [responses, tokens] = await Promise.all([
+    signersOf(seeds.responses, ({ thumbprint }) => thumbprint),
+    signersOf(seeds.tokens, ({ thumbprint }) => thumbprint.slice(0, tokenKidLength)),
+  ]);
   const described = [
     ...responses.map((key) => describe(key, "responses")),
     ...tokens.map((key) => describe(key, "tokens")),
