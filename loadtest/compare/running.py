@@ -179,7 +179,8 @@ def _wait_until_it_answers(instance: RunningServer) -> None:
             if _ask(instance) in _ANSWERED:
                 return
         except (OSError, http.client.HTTPException):
-            time.sleep(_POLL_SECONDS)  # not listening yet
+            pass  # not listening yet
+        time.sleep(_POLL_SECONDS)
     raise CannotMeasure(f"does not answer: {instance.log.read_text(errors='replace')[-400:].strip()}")
 
 

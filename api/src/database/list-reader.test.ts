@@ -46,6 +46,20 @@ test(`every list is of one moment, whenever titles change while it is loaded (se
   }
 });
 
+test("a first page that is kept is the page that was read, in whatever script its titles are", () => {
+  const titles = ["Ελληνικά", "a 🎬", 'a "quote" \\', "\u2028\t", "a\ud800"];
+  const titled = videos(20).map((video, index) => ({ ...video, title: titles[index % titles.length] ?? "" }));
+  builder.publish([{ region: "GB", window: "now", videos: titled }]);
+  const watcher = new GenerationWatcher(builder.path);
+  const generation = newestOf(watcher);
+  const query = { region: "GB", window: "now", limit: 50 } as const;
+  const start = { generation: generation.id, afterRank: 0 };
+  const read = watcher.read((store) => store.readListPage(query, start));
+  expect(read?.rows.length).toBe(20);
+  expect(new ListReader(watcher).readFirstPage(query, generation)).toStrictEqual(read as never);
+  watcher.close();
+});
+
 test("the categories and kinds of a generation that was loaded are those of all its lists", () => {
   builder.publish([
     { region: "GB", videos: videos(3) },

@@ -145,7 +145,6 @@ export class ListReader {
     }
     this.#titled.set(generation, titled.join(" "));
     this.#choices.set(generation, choices);
-    this.releaseMemory();
   }
 
   /** Gives back what is needed only while much is read. @throws DatabaseUnreadable */

@@ -386,7 +386,7 @@ export function engineOptions(bunVersion: string): Record<"worker" | "inspector"
       BUN_JSC_largeHeapSize: "2000000", // bytes that it grows to in any case: what a start needs, without a collection
       BUN_JSC_heapGrowthMaxIncrease: "0.6", // of what is alive; and the same for machines of less than 16 GB
       BUN_JSC_smallHeapGrowthFactor: "1.6",
-      // While it marks what is alive, a worker stands still for four tenths of each period, and others wait.
+      // With fewer than four processors, a worker stands still for four tenths of each period of a collection.
       BUN_JSC_concurrentGCPeriodMS: "0.5",
       // A second thread would get memory ready ahead: 1 ms of a start on one processor, and 0.9 MB.
       BUN_JSC_useWarmUpMarkedBlocks: "0",

@@ -111,9 +111,13 @@ export class SnapshotScheduler {
 
   #load(generation: Generation, options: { delayMs: number; pauseMs: number; onLoaded: () => void }): void {
     this.#loading?.stop();
+    const onLoaded = () => {
+      this.#releaseMemory();
+      options.onLoaded();
+    };
     const onFailed = (error: unknown) => this.#reject(generation, error);
     const steps = this.#parts.lists.load(generation);
-    this.#loading = new GenerationLoading(generation, steps, { ...options, onFailed });
+    this.#loading = new GenerationLoading(generation, steps, { ...options, onLoaded, onFailed });
     this.#loading.start(options.delayMs);
   }
 
@@ -172,9 +176,13 @@ export class SnapshotScheduler {
   // quiet for ten seconds, and would come too early.
   #forget(minute: number): void {
     if (this.degradedReason !== null) return;
-    const { cache, lists } = this.#parts;
-    lists.releaseMemory();
-    if (cache.forgetBefore(minute) > collectedBytes) Bun.gc(true);
+    this.#releaseMemory();
+    if (this.#parts.cache.forgetBefore(minute) > collectedBytes) Bun.gc(true);
+  }
+
+  // While the database cannot be read, there may be no connection to it.
+  #releaseMemory(): void {
+    if (this.degradedReason === null) this.#parts.lists.releaseMemory();
   }
 
   get #isQuiet(): boolean {
