@@ -38,7 +38,6 @@ from loadtest.tokens import TokenVerdict, import_keys, parse_token, verify_token
 
 _VIDEOS = 50_000
 _REST_SECONDS = 0.05
-_MOST_RESTS = 40
 _COMPARED = (ORIGIN_OPEN, NGINX, *RUNTIMES)
 
 
@@ -93,7 +92,7 @@ class BenchEnvironment:
     def _wait_until_it_rests(self, server: RunningServer) -> None:
         """It goes on with what was asked last, on the core of the next one: PHP for a tenth of a second."""
         used = sum(server.cpu_seconds())
-        for _ in range(_MOST_RESTS):
+        for _ in range(40):  # two seconds
             time.sleep(_REST_SECONDS)
             before, used = used, sum(server.cpu_seconds())
             if used - before < _REST_SECONDS / 2:
