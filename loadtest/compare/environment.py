@@ -83,20 +83,11 @@ class BenchEnvironment:
         progress.log(
             f"{server.server.name}: {user:.1f} + {system:.1f} us per request, p99 {counted['p99 ms']:.1f} ms"
         )
-        self._wait_until_it_rests(server)
         rss = server.rss_mb()
+        _wait_until_it_rests(server)
         if server.server.name in ORIGINS:
             self.worker_mb.append(max(rss))
         return {**counted, "CPU us": user + system, "user us": user, "system us": system, "RSS MB": sum(rss)}
-
-    def _wait_until_it_rests(self, server: RunningServer) -> None:
-        """It goes on with what was asked last, on the core of the next one: PHP for a tenth of a second."""
-        used = sum(server.cpu_seconds())
-        for _ in range(40):  # two seconds
-            time.sleep(_REST_SECONDS)
-            before, used = used, sum(server.cpu_seconds())
-            if used - before < _REST_SECONDS / 2:
-                return
 
     def measure_alone(
         self, name: str, load: Load, seconds: int, *, workers: int = 1, warm: bool = False
@@ -123,6 +114,16 @@ class BenchEnvironment:
         load = Load(mix=self.mix) if name in ORIGINS else Load()
         load = replace(load, headers=instance.fields())
         drive(instance.url, load, 2 if name in ORIGINS else 1, self.cores.driver)
+
+
+def _wait_until_it_rests(server: RunningServer) -> None:
+    """It goes on with what was asked last, on the core of the next one: PHP for a tenth of a second."""
+    used = sum(server.cpu_seconds())
+    for _ in range(40):  # two seconds
+        time.sleep(_REST_SECONDS)
+        before, used = used, sum(server.cpu_seconds())
+        if used - before < _REST_SECONDS / 2:
+            return
 
 
 @contextmanager

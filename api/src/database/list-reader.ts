@@ -188,8 +188,8 @@ export class ListReader {
 }
 
 /**
- * A page packed into few objects: the engine looks at each one whenever it collects its heap, and others wait. Of 14
- * regions it had 15,000, and a third of that time.
+ * A page packed into few objects: the engine looks at each one whenever it collects its heap, and others wait. Those of
+ * 14 regions had 12,500, and took a third of that time.
  */
 class KeptPage {
   readonly #page: Omit<ListPage, "rows">;
@@ -205,11 +205,12 @@ class KeptPage {
 
   /** Its rows up to a rank. */
   first(limit: number): ListPage {
-    const values: ListRow[keyof ListRow][][] = JSON.parse(new TextDecoder().decode(this.#rows));
-    const all = values.map((row) =>
-      Object.fromEntries(this.#columns.map((name, index) => [name, row[index]])),
-    );
-    return { ...this.#page, rows: (all as ListRow[]).filter(({ rank }) => rank <= limit) };
+    const all: ListRow[keyof ListRow][][] = JSON.parse(new TextDecoder().decode(this.#rows));
+    const rank = this.#columns.indexOf("rank");
+    const rows = all
+      .filter((values) => Number(values[rank]) <= limit)
+      .map((values) => Object.fromEntries(this.#columns.map((name, index) => [name, values[index]])));
+    return { ...this.#page, rows: rows as ListRow[] };
   }
 }
 

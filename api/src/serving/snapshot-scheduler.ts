@@ -112,7 +112,7 @@ export class SnapshotScheduler {
   #load(generation: Generation, options: { delayMs: number; pauseMs: number; onLoaded: () => void }): void {
     this.#loading?.stop();
     const onLoaded = () => {
-      this.#releaseMemory();
+      if (this.degradedReason === null) this.#parts.lists.releaseMemory(); // else there may be no connection
       options.onLoaded();
     };
     const onFailed = (error: unknown) => this.#reject(generation, error);
@@ -176,13 +176,9 @@ export class SnapshotScheduler {
   // quiet for ten seconds, and would come too early.
   #forget(minute: number): void {
     if (this.degradedReason !== null) return;
-    this.#releaseMemory();
-    if (this.#parts.cache.forgetBefore(minute) > collectedBytes) Bun.gc(true);
-  }
-
-  // While the database cannot be read, there may be no connection to it.
-  #releaseMemory(): void {
-    if (this.degradedReason === null) this.#parts.lists.releaseMemory();
+    const { cache, lists } = this.#parts;
+    lists.releaseMemory();
+    if (cache.forgetBefore(minute) > collectedBytes) Bun.gc(true);
   }
 
   get #isQuiet(): boolean {
