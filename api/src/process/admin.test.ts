@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { generationMark, generationMarkOf } from "@trendvault/kit/database";
 import { exchange } from "@trendvault/kit/load";
 import { root } from "@trendvault/kit/machine";
-import { Counters } from "../serving/counters.ts";
-import { adminRoutes, sumExited } from "./admin.ts";
+import { Counters, sumCounters } from "../serving/counters.ts";
+import { adminRoutes } from "./admin.ts";
 import type { WorkerReport } from "./messages.ts";
 
 const statistics = {
   reports: [],
-  exitedCounters: [],
+  exitedCounters: null,
   exits: { crashed: 0, hung: 0 },
   reasons: [],
   hasRejectedKeys: false,
@@ -148,7 +148,7 @@ describe("/metrics", () => {
   }
 
   test("counters add up over the workers that run and those that have exited", async () => {
-    const exited = sumExited(sumExited([], report(1)), report(2));
+    const exited = sumCounters(report(1).counters, report(2).counters);
     const text = await writeAll([report(10), report(20)], 1060, { exitedCounters: exited });
     const lines = text.split("\n");
     expect(lines).toContain('trendvault_requests_total{route="trending",status="200"} 33');

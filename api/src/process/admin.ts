@@ -6,7 +6,7 @@ import type { WorkerReport } from "./messages.ts";
 /** What the admin port needs of the worker pool, and why the origin is degraded although no worker says so. */
 type WorkerStatistics = {
   readonly reports: WorkerReport[];
-  readonly exitedCounters: Metrics;
+  readonly exitedCounters: CounterValues | null;
   readonly exits: WorkerExits;
   readonly reasons: string[];
   /** Whether the last reload found a bad key file. */
@@ -65,9 +65,6 @@ async function metrics(workers: WorkerStatistics): Promise<Response> {
   return new Response(text, { headers: { "content-type": contentType } });
 }
 
-/** Metrics of one process, or the sum of several, as @prometheus-io/client aggregates them. */
-export type Metrics = readonly Metric[];
-
 type Metric = { name: string; help: string; type: MetricKind; values: Value[]; aggregator: Aggregator };
 type MetricKind = "counter" | "gauge" | "histogram";
 type Value = { labels: Record<string, string | number>; value: number; metricName?: string };
@@ -80,7 +77,8 @@ type Supervision = { exits: WorkerExits; hasRejectedKeys: boolean; degradedReaso
 
 type MetricsParts = {
   reports: readonly WorkerReport[];
-  exitedCounters: Metrics;
+  /** What the workers that have exited had counted. */
+  exitedCounters: CounterValues | null;
   supervision: Supervision;
 };
 
@@ -90,22 +88,14 @@ async function writeMetrics({ reports, exitedCounters, supervision }: MetricsPar
     ...describeCounters(report.counters),
     ...describeWorker(report, index, now),
   ]);
-  const registry = aggregate([
-    [...workerCount(0), ...describeSupervision(supervision)],
-    exitedCounters,
-    ...running,
-  ]);
+  const exited = exitedCounters === null ? [] : describeCounters(exitedCounters);
+  const registry = aggregate([[...workerCount(0), ...describeSupervision(supervision)], exited, ...running]);
   return { text: await registry.metrics(), contentType: registry.contentType };
 }
 
-/** Adds what a worker had counted when it exited to what others had. */
-export function sumExited(exitedCounters: Metrics, { counters }: WorkerReport): Metrics {
-  return aggregate([exitedCounters, describeCounters(counters)]).getMetricsAsArray() as unknown as Metrics;
-}
-
-// Loaded with the first use, a scrape or the exit of a worker: no worker needs it, nor the start. The package's main file
-// loads node:http, node:cluster and the like, too: 130 KB and 2 MB of memory for what nobody here calls.
-function aggregate(all: readonly Metrics[]): RegistryOf<PrometheusContentType> {
+// Loaded with the first scrape: no worker needs it, nor the start. The package's main file loads node:http, node:cluster
+// and the like, too: 130 KB and 2 MB of memory for what nobody here calls.
+function aggregate(all: readonly Metric[][]): RegistryOf<PrometheusContentType> {
   const Registry = require("@prometheus-io/client/lib/registry.js") as typeof RegistryOf;
   return Registry.aggregate<PrometheusContentType>([...all]);
 }

@@ -26,10 +26,11 @@ export async function runSupervisor(env: Record<string, string | undefined>): Pr
   );
   handleSignals(pool, environment);
   const guard = new TaskGuard(writeLog);
-  setInterval(
-    () => guard.run("watch the workers", () => pool.replaceSilent(performance.now())),
-    watchIntervalMs,
-  );
+  const watchWorkers = (now: number) => {
+    pool.replaceSilent(now);
+    pool.replaceRested(now);
+  };
+  setInterval(() => guard.run("watch the workers", () => watchWorkers(performance.now())), watchIntervalMs);
   const exit = await pool.open();
   if (exit === cannotStartCode) process.exit(1); // the worker has written the reason
   if (exit !== null) throw new Error(`Cannot start: the first worker exited with ${exit} before it listened`);

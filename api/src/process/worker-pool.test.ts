@@ -66,8 +66,8 @@ function createPool() {
   return { pool, workers, ports, events, delays, failNextStart };
 }
 
-function report(): WorkerReport {
-  const counters = new Counters().read();
+function report(answered = 0): WorkerReport {
+  const counters = { ...new Counters().read(), requests: { "trending 200": answered } };
   return { counters, generation: null, degradedReason: null, eventLoopLagSeconds: 0, residentBytes: 1 };
 }
 
@@ -216,6 +216,32 @@ test("a worker that had no processor is said, but not killed for a while", async
     made.pool.replaceSilent(said + silence);
   }
   expect(worker.wasKilled).toBe(true);
+});
+
+/** Gives how many workers were started by the end of five minutes, in which the first one answered so many a second. */
+async function runFiveMinutes(answered: (second: number) => number, degradedReason: string | null = null) {
+  const made = createPool();
+  await open(made);
+  const [worker] = made.workers;
+  let sum = 0;
+  for (let second = 0; second < 300; second++) {
+    sum += answered(second);
+    if (worker !== undefined) worker.report = { ...report(sum), degradedReason };
+    made.pool.replaceRested(second * 1000);
+  }
+  await new Promise(setImmediate);
+  return made.workers.length;
+}
+
+test.each<[string, number, Parameters<typeof runFiveMinutes>]>([
+  ["rests after much work", 2, [(second) => (second < 10 ? 1000 : 0)]],
+  ["is only probed after much work", 2, [(second) => (second < 10 ? 1000 : 0.99)]],
+  ["has had little to do", 1, [(second) => (second < 10 ? 999 : 0)]],
+  ["goes on", 1, [(second) => (second < 10 ? 1000 : 1.02)]],
+  ["works in between", 1, [(second) => (second % 150 === 0 ? 10_000 : 0)]],
+  ["cannot read the database", 1, [(second) => (second < 10 ? 1000 : 0), "gone"]],
+])("a worker that %s: %d started in five minutes", async (_when, started, parameters) => {
+  expect(await runFiveMinutes(...parameters)).toBe(started);
 });
 
 test("a worker that never listens is killed", async () => {

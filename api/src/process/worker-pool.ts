@@ -1,6 +1,6 @@
 import type { Environment } from "../key-files.ts";
 import type { Logger } from "../log.ts";
-import type { Metrics } from "./admin.ts";
+import { type CounterValues, sumCounters } from "../serving/counters.ts";
 import type { Launch, SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
 
 type Worker = Pick<WorkerProcess, keyof WorkerProcess>; // what is public, which a test can stand in for
@@ -12,6 +12,9 @@ const longestStarvingMs = 15_000; // without a processor: it is given so much ti
 const startTimeoutMs = 15_000; // until the first report
 const longestPauseMs = 2000; // of this process, after which it has to hear from the workers anew
 const spawnRetryMs = 1000;
+const muchWork = 10_000; // requests to all workers
+const restMs = 180_000;
+const restingRequests = 180; // at most, in that time: probes, and an edge that nobody asks
 const signalDelayMs = 50; // a signal to the whole group may reach a worker first, then this process
 
 /** Keeps a number of workers running, and replaces them one at a time. */
@@ -22,7 +25,7 @@ export class WorkerPool {
   readonly #stoppingWorkers = new WeakSet<Worker>();
   #port: number | null = null;
   #wanted = 1;
-  #exitedCounters: Metrics = [];
+  #exitedCounters: CounterValues | null = null;
   readonly #exits = { crashed: 0, hung: 0 };
   #crashes = 0;
   #isReplacing = false;
@@ -30,6 +33,8 @@ export class WorkerPool {
   #isStopping = false;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #listeningSince = 0;
+  /** Since when the workers had hardly anything to answer, and what they had answered by then. */
+  #rest = { since: Number.NEGATIVE_INFINITY, answered: 0 };
 
   /** `start` starts a worker on the port of the others, or the first one (null). */
   constructor(start: (port: number | null) => Worker, log: Logger) {
@@ -51,8 +56,8 @@ export class WorkerPool {
     return this.#workers.flatMap(({ report }) => report ?? []);
   }
 
-  /** What the workers that have exited had counted: counters only ever grow. */
-  get exitedCounters(): Metrics {
+  /** What the workers that have exited had counted, null for none: counters only ever grow. */
+  get exitedCounters(): CounterValues | null {
     return this.#exitedCounters;
   }
 
@@ -89,6 +94,23 @@ export class WorkerPool {
       await this.#replaceAll().catch((error) => this.#logFailedStart(error));
     }
     this.#isReplacing = false;
+  }
+
+  /**
+   * Replaces the workers when they rest after much work. What the engine has compiled by then, the pages of its program and
+   * the holes in its heap are 10 MB, which a process gives back with its end and not before. Call it twice a second; `now`
+   * is of `performance.now()`.
+   */
+  replaceRested(now: number): void {
+    const answered = this.reports.reduce((sum, { counters }) => sum + countRequests(counters), 0);
+    if (Math.abs(answered - this.#rest.answered) > restingRequests) this.#rest = { since: now, answered };
+    if (now - this.#rest.since < restMs) return;
+    this.#rest = { since: now, answered };
+    const isWhole = this.reports.every(({ degradedReason }) => degradedReason === null); // else a new one may not start
+    if (answered < muchWork || !isWhole) return;
+    const what = "The workers rest after much work; new ones take their place, which gives memory back.";
+    this.#log("info", "workers_rested", what, { answered });
+    void this.replace();
   }
 
   /** Lets the workers whose last report is selected open the database anew. */
@@ -247,8 +269,9 @@ export class WorkerPool {
     if (index === -1) return;
     this.#workers.splice(index, 1);
     if (worker.report === null) return;
-    const { sumExited } = require("./admin.ts") as typeof import("./admin.ts");
-    this.#exitedCounters = sumExited(this.#exitedCounters, worker.report);
+    const { counters } = worker.report;
+    this.#exitedCounters =
+      this.#exitedCounters === null ? counters : sumCounters(this.#exitedCounters, counters);
   }
 }
 
@@ -358,6 +381,10 @@ export function schedulingDelayMs(pid: number): number {
   } catch {
     return 0; // another system than Linux, or a process that has ended, which its supervisor hears of elsewhere
   }
+}
+
+function countRequests({ requests }: CounterValues): number {
+  return Object.values(requests).reduce((sum, count) => sum + count, 0);
 }
 
 const shortest = 100; // milliseconds

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Counters, latencyBounds } from "./counters.ts";
+import { Counters, latencyBounds, sumCounters } from "./counters.ts";
 
 test("what was sent from the cache and what was not are counted by route and status", () => {
   const counters = new Counters();
@@ -19,4 +19,18 @@ test("a duration is in the first bucket whose bound it does not exceed", () => {
   const { buckets, sum } = counters.read().latency;
   expect(buckets).toHaveLength(latencyBounds.length + 1);
   expect([buckets[1], buckets.at(-1), sum]).toEqual([2, 1, 7.00007]);
+});
+
+test("two workers together have counted what one that did the work of both had", () => {
+  const [left, right, both] = [new Counters(), new Counters(), new Counters()];
+  for (const [index, counters] of [left, right, left].entries())
+    for (const each of [counters, both]) {
+      each.count(index === 0 ? "none" : "trending", 400);
+      each.byRoute.video.ok += 1 + index;
+      each.byRoute.video.bytes += 10;
+      each.misses++;
+      each.countBuild(0.25);
+      each.observe(0.0625 * 4 ** index);
+    }
+  expect(sumCounters(left.read(), right.read())).toEqual(both.read());
 });

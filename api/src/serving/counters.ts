@@ -18,6 +18,22 @@ export type CounterValues = {
   latency: { buckets: number[]; sum: number };
 };
 
+/** What two workers have counted together. */
+export function sumCounters(left: CounterValues, right: CounterValues): CounterValues {
+  const sums = { ...left.requests };
+  for (const [name, count] of Object.entries(right.requests)) sums[name] = (sums[name] ?? 0) + count;
+  const buckets = left.latency.buckets.map((count, index) => count + (right.latency.buckets[index] ?? 0));
+  return {
+    requests: sums,
+    hits: left.hits + right.hits,
+    misses: left.misses + right.misses,
+    builds: left.builds + right.builds,
+    buildSeconds: left.buildSeconds + right.buildSeconds,
+    bytes: left.bytes + right.bytes,
+    latency: { buckets, sum: left.latency.sum + right.latency.sum },
+  };
+}
+
 /** What was sent from the cache, for one route; `bytes` are those of the bodies. */
 type RouteCounters = { ok: number; notModified: number; bytes: number };
 
