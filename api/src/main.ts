@@ -9,14 +9,14 @@ const sharedPort = argument === "" ? null : Number(argument);
 async function main(): Promise<void> {
   await new Promise(setImmediate);
   if (isWorker) {
-    const { runWorker } = require("./process/worker.ts") as typeof import("./process/worker.ts");
-    await runWorker(process.env, sharedPort);
+    const worker: typeof import("./process/worker.ts") = require("./process/worker.ts");
+    await worker.runWorker(process.env, sharedPort);
   } else if (role === "inspector") {
-    const { runInspector } = require("./database/inspector.ts") as typeof import("./database/inspector.ts");
-    runInspector(argument);
+    const inspector: typeof import("./database/inspector.ts") = require("./database/inspector.ts");
+    inspector.runInspector(argument);
   } else {
-    const { runSupervisor } = require("./process/supervisor.ts") as typeof import("./process/supervisor.ts");
-    await runSupervisor(process.env);
+    const supervisor: typeof import("./process/supervisor.ts") = require("./process/supervisor.ts");
+    await supervisor.runSupervisor(process.env);
   }
 }
 

@@ -70,6 +70,19 @@ test("SIGHUP replaces every worker, and no request fails", async () => {
   expect((await requests.stop()).failures).toEqual([]);
 });
 
+test("while a worker is replaced, load balancers are not told to go elsewhere", async () => {
+  const { url, workerPids, kill } = bind(await start());
+  const [old] = workerPids();
+  const statuses = new Set<number>();
+  kill("SIGHUP");
+  do {
+    // Linux resets a connection that no process has accepted yet when its port is closed.
+    const answer = await fetch(`${url}healthz`, { headers: { connection: "close" } }).catch(() => null);
+    if (answer !== null) statuses.add(answer.status);
+  } while (workerPids().includes(Number(old)));
+  expect([...statuses]).toEqual([200]);
+});
+
 test("a second SIGHUP during a replacement replaces the new workers once more", async () => {
   const locked = lockableCopy(builder);
   const { lines, workerPids, kill } = bind(await start({ DB_PATH: locked.path }));

@@ -94,6 +94,11 @@ export class HttpServer {
     return this.#listener.port;
   }
 
+  /** How many clients are connected. */
+  get connections(): number {
+    return this.#clients.size;
+  }
+
   /** From now on every answer closes its connection. */
   drain(): void {
     this.#isDraining = true;

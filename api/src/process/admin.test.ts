@@ -29,6 +29,7 @@ describe("/readyz", () => {
       degradedReason: null,
       eventLoopLagSeconds: 0,
       residentBytes: 1,
+      connections: 0,
       ...changes,
     };
   }
@@ -131,6 +132,7 @@ describe("/metrics", () => {
       degradedReason: null,
       eventLoopLagSeconds: 0.5,
       residentBytes: 9,
+      connections: 0,
       ...changes,
     };
   }

@@ -77,6 +77,7 @@ function serving(id: number | null, degradedReason: string | null = null): Worke
     degradedReason,
     eventLoopLagSeconds: 0,
     residentBytes: 1,
+    connections: 0,
   };
 }
 

@@ -8,6 +8,8 @@ export type WorkerReport = ReturnType<Origin["status"]> & {
   /** The longest delay of a timer since the last report. */
   eventLoopLagSeconds: number;
   residentBytes: number;
+  /** Clients that are connected. */
+  connections: number;
 };
 
 /** The environment that was read at the start, with the text of its files in the place of their paths, and what it says. */
@@ -24,6 +26,9 @@ export type WorkerMessage =
 
 /** From the supervisor to a worker: open the database anew. */
 export type SupervisorMessage = { type: "reopen" };
+
+/** To a worker whose successor listens: as SIGTERM, but load balancers are not told to go elsewhere. */
+export const replacedSignal = "SIGUSR2";
 
 /** The exit code of a worker that cannot start; it has written the reason on standard error. */
 export const cannotStartCode = 78; // EX_CONFIG of sysexits.h

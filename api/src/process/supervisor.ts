@@ -26,11 +26,10 @@ export async function runSupervisor(env: Record<string, string | undefined>): Pr
   );
   handleSignals(pool, environment);
   const guard = new TaskGuard(writeLog);
-  const watchWorkers = (now: number) => {
-    pool.replaceSilent(now);
-    pool.replaceRested(now);
-  };
-  setInterval(() => guard.run("watch the workers", () => watchWorkers(performance.now())), watchIntervalMs);
+  setInterval(
+    () => guard.run("watch the workers", () => pool.replaceSilent(performance.now())),
+    watchIntervalMs,
+  );
   const exit = await pool.open();
   if (exit === cannotStartCode) process.exit(1); // the worker has written the reason
   if (exit !== null) throw new Error(`Cannot start: the first worker exited with ${exit} before it listened`);
@@ -81,6 +80,7 @@ async function supervise(
     const reasons = watch.describe(pool.reports, now);
     if (reasons.join("; ") !== logged) logCheck(reasons);
     logged = reasons.join("; ");
+    if (findReasons().length === 0) pool.replaceRested(now);
   };
   setInterval(() => guard.run("compare with the database", () => look(performance.now())), watchIntervalMs);
   const host = settings.host.includes(":") ? `[${settings.host}]` : settings.host;

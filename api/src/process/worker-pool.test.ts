@@ -68,7 +68,8 @@ function createPool() {
 
 function report(answered = 0): WorkerReport {
   const counters = { ...new Counters().read(), requests: { "trending 200": answered } };
-  return { counters, generation: null, degradedReason: null, eventLoopLagSeconds: 0, residentBytes: 1 };
+  const well = { generation: null, degradedReason: null, eventLoopLagSeconds: 0 };
+  return { ...well, counters, residentBytes: 1, connections: 0 };
 }
 
 async function open({ pool, workers }: ReturnType<typeof createPool>): Promise<void> {
@@ -218,30 +219,56 @@ test("a worker that had no processor is said, but not killed for a while", async
   expect(worker.wasKilled).toBe(true);
 });
 
-/** Gives how many workers were started by the end of five minutes, in which the first one answered so many a second. */
-async function runFiveMinutes(answered: (second: number) => number, degradedReason: string | null = null) {
+type Minutes = {
+  /** Requests of both workers in a second of the five minutes. */
+  answered: (second: number) => number;
+  /** Of the second worker. */
+  changes?: (second: number) => Partial<WorkerReport>;
+  isLookedAt?: (second: number) => boolean;
+};
+
+/** Gives how many of two workers were replaced by the end of five minutes. */
+async function runFiveMinutes({ answered, changes = () => ({}), isLookedAt = () => true }: Minutes) {
   const made = createPool();
   await open(made);
-  const [worker] = made.workers;
+  const grown = made.pool.grow(2);
+  made.workers[1]?.listen();
+  await grown;
   let sum = 0;
   for (let second = 0; second < 300; second++) {
-    sum += answered(second);
-    if (worker !== undefined) worker.report = { ...report(sum), degradedReason };
-    made.pool.replaceRested(second * 1000);
+    sum += answered(second) / 2;
+    const [first, other] = made.workers;
+    if (first === undefined || other === undefined) throw new Error("no worker");
+    if (!isLookedAt(second)) continue; // the supervisor is paused
+    made.pool.replaceRested(second * 1000); // what was reported meanwhile is heard afterwards
+    first.report = report(sum);
+    other.report = { ...report(sum), ...changes(second) };
   }
-  await new Promise(setImmediate);
-  return made.workers.length;
+  for (let turn = 0; turn < 5; turn++) {
+    for (const worker of made.workers) worker.listen();
+    await new Promise(setImmediate);
+  }
+  return made.events.filter((event) => event === "worker_replaced").length;
 }
 
-test.each<[string, number, Parameters<typeof runFiveMinutes>]>([
-  ["rests after much work", 2, [(second) => (second < 10 ? 1000 : 0)]],
-  ["is only probed after much work", 2, [(second) => (second < 10 ? 1000 : 0.99)]],
-  ["has had little to do", 1, [(second) => (second < 10 ? 999 : 0)]],
-  ["goes on", 1, [(second) => (second < 10 ? 1000 : 1.02)]],
-  ["works in between", 1, [(second) => (second % 150 === 0 ? 10_000 : 0)]],
-  ["cannot read the database", 1, [(second) => (second < 10 ? 1000 : 0), "gone"]],
-])("a worker that %s: %d started in five minutes", async (_when, started, parameters) => {
-  expect(await runFiveMinutes(...parameters)).toBe(started);
+const rush = (second: number) => (second < 10 ? 1000 : 0);
+
+test.each<[string, number, Minutes]>([
+  ["rest after much work", 2, { answered: rush }],
+  ["are only probed after much work", 2, { answered: (second) => rush(second) || 0.98 }],
+  ["have had little to do", 0, { answered: (second) => rush(second) * 0.999 }],
+  ["go on", 0, { answered: (second) => rush(second) || 1.04 }],
+  ["work in between", 0, { answered: (second) => (second % 150 === 0 ? 10_000 : 0) }],
+  ["have a client", 0, { answered: rush, changes: () => ({ connections: 1 }) }],
+  ["had a client", 2, { answered: rush, changes: (second) => ({ connections: second < 250 ? 1 : 0 }) }],
+  ["cannot read the database", 0, { answered: rush, changes: () => ({ degradedReason: "gone" }) }],
+  [
+    "work while nobody looks",
+    0,
+    { answered: () => 1000, isLookedAt: (second) => second < 20 || second > 290 },
+  ],
+])("workers that %s: %d are replaced within five minutes", async (_when, replaced, minutes) => {
+  expect(await runFiveMinutes(minutes)).toBe(replaced);
 });
 
 test("a worker that never listens is killed", async () => {
@@ -278,10 +305,14 @@ test("when SIGHUP cannot start a worker, the old one stays, and the next SIGHUP 
 test("nothing is started once all are being stopped", async () => {
   const made = createPool();
   await open(made);
+  const [worker] = made.workers;
+  if (worker !== undefined) worker.report = report(20_000);
   await made.pool.stop();
   await made.pool.grow(3);
   await made.pool.replace();
+  for (let second = 0; second < 200; second++) made.pool.replaceRested(second * 1000);
   expect(made.workers.length).toBe(1);
+  expect(made.events).toEqual([]);
 });
 
 test("with each crash in a row a worker is started again later, up to three seconds later", async () => {

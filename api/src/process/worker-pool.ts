@@ -1,7 +1,13 @@
 import type { Environment } from "../key-files.ts";
 import type { Logger } from "../log.ts";
 import { type CounterValues, sumCounters } from "../serving/counters.ts";
-import type { Launch, SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
+import {
+  type Launch,
+  replacedSignal,
+  type SupervisorMessage,
+  type WorkerMessage,
+  type WorkerReport,
+} from "./messages.ts";
 
 type Worker = Pick<WorkerProcess, keyof WorkerProcess>; // what is public, which a test can stand in for
 
@@ -33,8 +39,8 @@ export class WorkerPool {
   #isStopping = false;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #listeningSince = 0;
-  /** Since when the workers had hardly anything to answer, and what they had answered by then. */
-  #rest = { since: Number.NEGATIVE_INFINITY, answered: 0 };
+  /** Since when the workers had hardly anything to answer, what they had answered by then, and when that was looked at. */
+  #rest = { since: 0, answered: 0, lookedAt: Number.NEGATIVE_INFINITY };
 
   /** `start` starts a worker on the port of the others, or the first one (null). */
   constructor(start: (port: number | null) => Worker, log: Logger) {
@@ -97,17 +103,22 @@ export class WorkerPool {
   }
 
   /**
-   * Replaces the workers when they rest after much work. What the engine has compiled by then, the pages of its program and
-   * the holes in its heap are 10 MB, which a process gives back with its end and not before. Call it twice a second; `now`
-   * is of `performance.now()`.
+   * Replaces the workers when they rest after much work, and nobody is connected. What the engine has compiled by then, the
+   * pages of its program and the holes in its heap are 10 MB, which a process gives back with its end and not before. Call
+   * it twice a second while all is well, and not while anything is degraded: old workers may have in memory what new ones
+   * cannot read. `now` is of `performance.now()`.
    */
   replaceRested(now: number): void {
+    const { since, answered: before, lookedAt } = this.#rest;
     const answered = this.reports.reduce((sum, { counters }) => sum + countRequests(counters), 0);
-    if (Math.abs(answered - this.#rest.answered) > restingRequests) this.#rest = { since: now, answered };
-    if (now - this.#rest.since < restMs) return;
-    this.#rest = { since: now, answered };
-    const isWhole = this.reports.every(({ degradedReason }) => degradedReason === null); // else a new one may not start
-    if (answered < muchWork || !isWhole) return;
+    const isNew = now - lookedAt > longestPauseMs || Math.abs(answered - before) > restingRequests;
+    this.#rest = isNew ? { since: now, answered, lookedAt: now } : { ...this.#rest, lookedAt: now };
+    if (isNew || now - since < restMs || answered < muchWork || this.#isStopping) return;
+    // A client that is connected could send a request when its connection is closed.
+    const isFree = ({ connections, degradedReason }: WorkerReport) =>
+      connections === 0 && degradedReason === null;
+    if (!this.reports.every(isFree)) return;
+    this.#rest = { since: now, answered, lookedAt: now };
     const what = "The workers rest after much work; new ones take their place, which gives memory back.";
     this.#log("info", "workers_rested", what, { answered });
     void this.replace();
@@ -202,7 +213,7 @@ export class WorkerPool {
     // When the old one crashed meanwhile, it has a successor already, and the new one is one too many.
     const surplus = this.#workers.includes(old) ? old : worker;
     this.#stoppingWorkers.add(surplus);
-    await surplus.stop();
+    await surplus.stop(replacedSignal);
     this.#forget(surplus);
     const facts = { old_worker_pid: old.pid, worker_pid: worker.pid };
     this.#log("info", "worker_replaced", "A new worker has replaced an old one.", facts);
@@ -329,8 +340,8 @@ export class WorkerProcess {
   }
 
   /** Lets it finish its open requests and exit; kills it when it does not in time. */
-  async stop(): Promise<void> {
-    this.#child.kill("SIGTERM");
+  async stop(signal: "SIGTERM" | typeof replacedSignal = "SIGTERM"): Promise<void> {
+    this.#child.kill(signal);
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), stopTimeoutMs);
     await this.exited;
     clearTimeout(timer);
@@ -407,7 +418,7 @@ export function engineOptions(bunVersion: string): Record<"worker" | "inspector"
   return {
     worker: {
       // All of the heap is looked at as soon as a few MB outlived a collection of what is new. By itself the engine lets
-      // garbage add up to 32 MB: 106 MB in a flood in place of 76. A request costs the same; while whole rankings are
+      // garbage add up to 32 MB: 30 MB more in a flood. A request costs the same; while whole rankings are
       // built, others wait half a millisecond longer (p99).
       BUN_JSC_gcMaxHeapSize: "4000000", // bytes between two collections
       BUN_JSC_largeHeapSize: "2000000", // bytes that it grows to in any case: what a start needs, without a collection

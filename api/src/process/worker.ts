@@ -4,7 +4,13 @@ import type { Logger } from "../log.ts";
 import { assembleOrigin, listen, Origin } from "../origin.ts";
 import { readSettings, type Settings } from "../settings.ts";
 import { explainBindError, findFreePort } from "./free-port.ts";
-import type { Launch, SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
+import {
+  type Launch,
+  replacedSignal,
+  type SupervisorMessage,
+  type WorkerMessage,
+  type WorkerReport,
+} from "./messages.ts";
 import type { RequestTracing } from "./request-tracing.ts";
 import { TaskGuard } from "./task-guard.ts";
 
@@ -15,8 +21,8 @@ const openRequestsTimeoutMs = 5000; // and open requests have this long after th
 
 /**
  * One process of the origin. `sharedPort` is where workers listen already; the first one has none, and makes sure that
- * no other program listens on the port of the settings. It stops on SIGTERM and SIGINT, and when its supervisor has
- * ended. @throws Error that says what to do when it cannot start
+ * no other program listens on the port of the settings. It stops on SIGTERM and SIGINT, when another one has replaced it
+ * and when its supervisor has ended. @throws Error that says what to do when it cannot start
  */
 export async function runWorker(
   env: Record<string, string | undefined>,
@@ -37,13 +43,14 @@ export async function runWorker(
   const server = explainBindError(settings.host, port, () => listen(origin, where));
   const guard = new TaskGuard(log);
   const sendReport = (report: WorkerReport) => send({ type: "report", report });
-  const reporter = new WorkerReporter(origin, { guard, tickIntervalMs, send: sendReport });
+  const countConnections = () => server.connections;
+  const reporter = new WorkerReporter(origin, { guard, tickIntervalMs, countConnections, send: sendReport });
   setInterval(() => {
     guard.run("follow the database", () => origin.tick(Date.now()));
     guard.run("report", () => reporter.tick(performance.now()));
   }, tickIntervalMs);
-  stopOnSignal(async () => {
-    origin.drain();
+  stopOnSignal(async (isReplaced) => {
+    if (!isReplaced) origin.drain();
     server.drain();
     for (let turn = 0; turn < drainTurns; turn++) await Bun.sleep(drainTurnMs);
     await Promise.race([server.stop(), Bun.sleep(openRequestsTimeoutMs)]);
@@ -66,16 +73,17 @@ function traceRequests({ answer }: Origin, { tracing, edgeKeys }: Settings): Req
   return new loaded.RequestTracing(answer, { ...tracing, isGuarded: edgeKeys !== null, log });
 }
 
-function stopOnSignal(finish: () => Promise<void>): void {
+function stopOnSignal(finish: (isReplaced: boolean) => Promise<void>): void {
   let isStopping = false;
-  const stop = async () => {
+  const stop = async (isReplaced: boolean) => {
     if (isStopping) return;
     isStopping = true;
-    await finish();
+    await finish(isReplaced);
     process.exit(0);
   };
   process.removeAllListeners("disconnect");
-  for (const event of ["SIGTERM", "SIGINT", "disconnect"]) process.on(event, stop);
+  for (const event of ["SIGTERM", "SIGINT", "disconnect"]) process.on(event, () => stop(false));
+  process.on(replacedSignal, () => stop(true));
 }
 
 const log: Logger = (...line) => send({ type: "log", line });
@@ -90,6 +98,7 @@ type ReporterOptions = {
   guard: TaskGuard;
   /** The interval of the timer that calls `tick`. */
   tickIntervalMs: number;
+  countConnections: () => number;
   send: (report: WorkerReport) => void;
 };
 
@@ -125,7 +134,7 @@ class WorkerReporter {
 
   /** Sends a report now. */
   report(): void {
-    const { guard, send } = this.#options;
+    const { guard, countConnections, send } = this.#options;
     guard.run("open a file", () => closeSync(openSync("/dev/null", "r"))); // nor could a connection be accepted
     guard.run("measure memory", () => {
       this.#residentBytes = process.memoryUsage.rss(); // reads a file
@@ -136,6 +145,7 @@ class WorkerReporter {
       degradedReason: this.#degradedReason,
       eventLoopLagSeconds: this.#lagMs / 1000,
       residentBytes: this.#residentBytes,
+      connections: countConnections(),
     });
     this.#lagMs = 0;
   }

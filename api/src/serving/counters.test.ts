@@ -25,7 +25,7 @@ test("two workers together have counted what one that did the work of both had",
   const [left, right, both] = [new Counters(), new Counters(), new Counters()];
   for (const [index, counters] of [left, right, left].entries())
     for (const each of [counters, both]) {
-      each.count(index === 0 ? "none" : "trending", 400);
+      each.count(index === 1 ? "none" : "trending", 400);
       each.byRoute.video.ok += 1 + index;
       each.byRoute.video.bytes += 10;
       each.misses++;
