@@ -83,6 +83,41 @@ test("while a worker is replaced, load balancers are not told to go elsewhere", 
   expect([...statuses]).toEqual([200]);
 });
 
+test.skipIf(!process.env.TEST_LONG)(
+  "workers that rest are replaced while all is well, and not while the database is damaged (in long runs only)",
+  async () => {
+    const damaged = new DatabaseBuilder();
+    damaged.publish([{ region: "GB", videos: videos(60) }]);
+    damaged.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    const other = await OriginProcess.start(damaged.path);
+    const whole = await start();
+    for (const { url } of [other, whole]) {
+      const requests = load(url);
+      await until(() => requests.result.answers > 11_000);
+      await requests.stop();
+    }
+    damageTable(damaged, "trending");
+    const logs = ({ lines }: OriginProcess, name: string) => lines.some(({ event }) => event === name);
+    await until(() => logs(other, "check_failed"));
+    await until(() => logs(whole, "worker_replaced"));
+    expect(logs(other, "workers_rested")).toBe(false); // although it has rested for longer
+    expect((await fetch(`${other.url}api/trending`)).status).toBe(200);
+    await other.remove();
+    damaged.remove();
+  },
+  300_000,
+);
+
+function damageTable({ database, path }: DatabaseBuilder, table: string): void {
+  const find = database.query<{ pageno: number }, [string]>(
+    "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'",
+  );
+  const file = openSync(path, "r+");
+  for (const { pageno } of find.all(table))
+    writeSync(file, Buffer.alloc(4096, 0xff), 0, 4096, (pageno - 1) * 4096);
+  closeSync(file);
+}
+
 test("a second SIGHUP during a replacement replaces the new workers once more", async () => {
   const locked = lockableCopy(builder);
   const { lines, workerPids, kill } = bind(await start({ DB_PATH: locked.path }));
