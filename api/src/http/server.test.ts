@@ -521,12 +521,14 @@ test("a server that stops answers who connected just now, and waits for nobody w
   const [late, _silent, sentAway] = [new Client().read(), new Client(), new Client().read()];
   await sentAway.send(get("/kept"));
   await sentAway.ended; // then the server knows the one before, too
+  const queued = new Client().read(); // Linux has connected it, and hands it over in the server's next turn
   const stopped = server.stop();
   await fresh.send(get("/kept"));
+  await queued.send(get("/kept"));
   expect(await idle.ended).toBe(true);
   await late.send(get("/kept"));
   await stopped;
-  for (const client of [fresh, late]) {
+  for (const client of [fresh, queued, late]) {
     expect(await client.ended).toBe(true);
     expect(client.received).toEndWith("connection: close\r\n\r\nkept");
   }

@@ -23,6 +23,7 @@ const headSweeps = 12; // half a minute from the first byte of a head to its las
 const closingSweeps = 2; // for the client to close its side, after the last answer
 const lastTurns = 5; // of the event loop, after the port is closed: for requests that are on their way;
 const mostLastTurns = 50; // for the first request of who connected when others were sent away
+const mostTurnsUntilQuiet = 200; // until one in which nobody asks
 const lastTurnMs = 20; // longer when this process has no processor
 const mostInTurn = 1024; // of the event loop; counted on through short ones, where who is put off waits for nothing
 const mostOfClient = 64; // heads that came together, in a turn
@@ -67,6 +68,7 @@ export class HttpServer {
   readonly #sweeper: NodeJS.Timeout;
   #sweeps = 0;
   #received = 0;
+  #asked = 0;
   readonly #late: Client[] = [];
   #isDraining = false;
   #onEmpty = () => {};
@@ -107,6 +109,7 @@ export class HttpServer {
   /** Listens no more, closes what is idle, and waits for the answers of the others. */
   async stop(): Promise<void> {
     this.drain();
+    await this.#untilNobodyAsks();
     this.#listener.stop();
     for (let turn = 1; turn <= mostLastTurns && this.#clients.size > 0; turn++) {
       await Bun.sleep(lastTurnMs);
@@ -118,6 +121,15 @@ export class HttpServer {
       await promise;
     }
     clearInterval(this.#sweeper);
+  }
+
+  // Who has connected and was not handed over yet is reset with the port: it is closed right after a look at it, and not
+  // after an answer, upon which a client may connect again. (Linux can do better: docs/operations/install.md.)
+  async #untilNobodyAsks(): Promise<void> {
+    for (let turn = 1, before = -1; turn <= mostTurnsUntilQuiet && before !== this.#asked; turn++) {
+      before = this.#asked;
+      for (let time = 1; time <= 2; time++) await new Promise(setImmediate); // the first may come before the look
+    }
   }
 
   // Not by #close: some never close their side. Who is new and has asked was sent away.
@@ -142,6 +154,7 @@ export class HttpServer {
   #receive(client: Client, bytes: Buffer): void {
     const connection = client.data;
     if (connection.isLast) return;
+    this.#asked++;
     const text = bytes.toString("latin1");
     const { held } = connection;
     if (connection.isLate) {
