@@ -154,6 +154,8 @@ const tooLong = `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(16_400)}`;
 const bad = [
   "GET /\r\n\r\n",
   "GET / HTTP/1.1\r\n\r\n",
+  "HEAD / HTTP/1.1\r\n\r\n",
+  "\r\nHEAD /# HTTP/1.1\r\nHost: a\r\n\r\n",
   "\x16\x03",
   "GET / HTTP/1.1\nHost: a\n\n",
   "GET / HTTP/3.0\r\n\r\n",
@@ -179,7 +181,7 @@ function expectedOf(requests: readonly string[]): string {
     const made = isGood
       ? answerOf(head)
       : new Answer(head?.status ?? 0, refusalFields, `${head?.sentence}\n`);
-    all += join(made.write({ second, isLast, hasBody: !isGood || head.method !== "HEAD" }));
+    all += join(made.write({ second, isLast, hasBody: !request.trimStart().startsWith("HEAD ") }));
     if (isLast) break;
   }
   return all;

@@ -210,7 +210,7 @@ export class HttpServer {
   #answerFirst(client: Client, text: string, searched: number): string | null {
     const head = readHead(text, searched);
     if (head === null) return this.#waitForRest(client, text, searched > 0);
-    if (!(head instanceof ReceivedHead)) return this.#refuse(client, head);
+    if (!(head instanceof ReceivedHead)) return this.#refuse(client, text, head);
     const answer = this.#ask(head);
     if (answer instanceof Promise) return this.#answerLater(client, head, answer);
     if (this.#send(client, head, answer)) return head.rest;
@@ -247,8 +247,9 @@ export class HttpServer {
     return null;
   }
 
-  #refuse(client: Client, bad: BadHead): null {
-    this.#send(client, lastHead, this.#options.answerBadHead(bad));
+  #refuse(client: Client, text: string, bad: BadHead): null {
+    const method = text.trimStart().startsWith("HEAD ") ? "HEAD" : "";
+    this.#send(client, new ReceivedHead(method, "/", true), this.#options.answerBadHead(bad));
     return null;
   }
 
@@ -343,7 +344,7 @@ export class HttpServer {
       const { since, isLast, held, unsent } = client.data;
       if (this.#sweeps - since <= mostSweeps(client.data)) continue;
       if (isLast || unsent.length > 0) client.terminate();
-      else if (held !== "") this.#refuse(client, tooLate);
+      else if (held !== "") this.#refuse(client, held, tooLate);
       else this.#close(client);
     }
   }
@@ -368,5 +369,4 @@ const listening = { allowHalfOpen: true, reusePort: true };
 
 const longestDate = 128; // bytes: up to there is the field Date
 
-const lastHead = new ReceivedHead("GET", "/", true);
 const tooLate: BadHead = { status: 408, sentence: "Expected all fields within half a minute." };
