@@ -194,7 +194,7 @@ PAGE_ROUNDS = Rounds(15, 1)
 SCHEDULE = {
     "start": ScheduledScenario(measure_starts, _STARTED, Rounds(15, 0)),
     "memory": ScheduledScenario(measure_memory, FLOODED, Rounds(1, 0)),
-    "flood": ScheduledScenario(measure_flood, FLOODED, Rounds(3, 4)),
+    "flood": ScheduledScenario(measure_flood, FLOODED, Rounds(9, 1)),
     "connections": ScheduledScenario(measure_connections, (ORIGIN, NGINX), Rounds(1, 8, quick_seconds=5)),
     "publishing": ScheduledScenario(measure_publishing, (ORIGIN,), Rounds(3, 8)),
     "visible": ScheduledScenario(measure_visibility, (ORIGIN,), Rounds(50, 0)),
