@@ -139,9 +139,9 @@ function fieldOf({ fields }: Message, name: string): string | null {
 }
 
 /** What a head says, as it is compared. */
-function said({ method, target, ...head }: ReceivedHead): Record<string, string | null> {
+function said(head: ReceivedHead): Record<string, string | null> {
   const fields = Object.keys(read).map((key) => [key, head[key as keyof typeof read]]);
-  return { method, target, ...Object.fromEntries(fields) };
+  return { method: head.method, target: head.target, ...Object.fromEntries(fields) };
 }
 
 function saidToNode(message: Message): Record<string, string | null> {

@@ -19,23 +19,35 @@ export class ReceivedHead implements RequestHead {
   readonly method: string;
   readonly target: string;
   edgeSignature: string | null = null;
-  accept: string | null = null;
   acceptEncoding: string | null = null;
-  acceptLanguage: string | null = null;
   ifNoneMatch: string | null = null;
-  traceparent: string | null = null;
   /** Whether nothing that follows on the connection is read: it may be a body, or the client wants no more. */
   isLast: boolean;
   /** What came after it. */
   rest = "";
-  host: string | null = null;
+  hasHost = false;
   /** Bytes; Infinity when its end is in itself. */
   bodyLength: number | null = null;
+  readonly #text: string;
 
-  constructor(method: string, target: string, isLast: boolean) {
+  constructor(method: string, target: string, isLast: boolean, text = "") {
     this.method = method;
     this.target = target;
     this.isLast = isLast;
+    this.#text = text;
+  }
+
+  // Few answers depend on these: they are looked for when somebody asks.
+  get accept(): string | null {
+    return valuesOf(this.#text, acceptField);
+  }
+
+  get acceptLanguage(): string | null {
+    return valuesOf(this.#text, languageField);
+  }
+
+  get traceparent(): string | null {
+    return valuesOf(this.#text, traceField);
   }
 }
 
@@ -53,12 +65,23 @@ const line = "[\\t\\x20-\\x7e\\x80-\\xff]*";
 // end with CR LF, no field is folded, nothing is between a field's name and its colon. It matches in linear time.
 const shape = new RegExp(`^${requestLine}\\r\\n(?:${token}:${line}\\r\\n)*\\r\\n$`);
 
-// The fields that are read. Each name has another length, but for two; so no name is compared again.
+// The fields that every answer depends on. Each name has another length; so no name is compared again.
 const known = new RegExp(
-  "\\r\\n(?:accept(?:-encoding|-language)?|connection|content-length|host|if-none-match|traceparent" +
-    `|transfer-encoding|${edgeSignatureHeader}):[^\\r]*`,
+  "\\r\\n(?:accept-encoding|connection|content-length|host|if-none-match|transfer-encoding" +
+    `|${edgeSignatureHeader}):[^\\r]*`,
   "gi",
 );
+const acceptField = /\r\naccept:([^\r]*)/gi;
+const languageField = /\r\naccept-language:([^\r]*)/gi;
+const traceField = /\r\ntraceparent:([^\r]*)/gi;
+
+/** The values of a field of a head, all with commas between them. */
+function valuesOf(text: string, field: RegExp): string | null {
+  let values: string | null = null;
+  for (const [, value = ""] of text.matchAll(field))
+    values = join(values, trimmedSlice(value, 0, value.length));
+  return values;
+}
 
 /**
  * Reads the first request head of what came, one byte a character. Null: it is not whole yet; then call it again with more,
@@ -108,7 +131,7 @@ function readWhole(text: string): ReceivedHead | BadHead | null {
   const asSent = text.slice(methodEnd + 1, targetEnd);
   const target = asSent.startsWith("/") ? asSent : pathOf(asSent, method);
   if (target === null) return bad("Expected a target that begins with a slash.");
-  const head = new ReceivedHead(method, target, minor === "0");
+  const head = new ReceivedHead(method, target, minor === "0", text);
   known.lastIndex = targetEnd;
   while (known.test(text)) {
     const end = known.lastIndex; // of the value
@@ -116,7 +139,7 @@ function readWhole(text: string): ReceivedHead | BadHead | null {
     const problem = take(head, text, start, text.indexOf(":", start), end);
     if (problem !== null) return problem;
   }
-  if (head.host === null && minor === "1") return bad("Expected a field Host.");
+  if (!head.hasHost && minor === "1") return bad("Expected a field Host.");
   return head;
 }
 
@@ -145,18 +168,11 @@ function pathOf(target: string, method: string): string | null {
 
 /** Takes a field, whose name is from `start` to `colon` in a text, and whose value is from there to `end`. */
 function take(head: ReceivedHead, text: string, start: number, colon: number, end: number): BadHead | null {
+  if (colon - start === 4) return takeHost(head, text, colon + 1);
   const value = trimmedSlice(text, colon + 1, end);
   switch (colon - start) {
-    case 4:
-      return takeHost(head, value);
-    case 6:
-      head.accept = join(head.accept, value);
-      return null;
     case 10:
       if (closeOption.test(value)) head.isLast = true;
-      return null;
-    case 11:
-      head.traceparent = join(head.traceparent, value);
       return null;
     case 13:
       head.ifNoneMatch = join(head.ifNoneMatch, value);
@@ -164,8 +180,7 @@ function take(head: ReceivedHead, text: string, start: number, colon: number, en
     case 14:
       return takeLength(head, value);
     case 15:
-      if (isEncoding(text.charCodeAt(start + 7))) head.acceptEncoding = join(head.acceptEncoding, value);
-      else head.acceptLanguage = join(head.acceptLanguage, value);
+      head.acceptEncoding = join(head.acceptEncoding, value);
       return null;
     case 16:
       head.edgeSignature = join(head.edgeSignature, value);
@@ -175,15 +190,11 @@ function take(head: ReceivedHead, text: string, start: number, colon: number, en
   }
 }
 
-/** Of Accept-Encoding and Accept-Language, by the eighth character. */
-function isEncoding(character: number): boolean {
-  return (character | 0x20) === 0x65; // e
-}
-
-function takeHost(head: ReceivedHead, value: string): BadHead | null {
-  if (head.host !== null) return bad("Expected one field Host.");
-  if (!hostValue.test(value)) return bad("Expected a host and a port in the field Host.");
-  head.host = value;
+function takeHost(head: ReceivedHead, text: string, start: number): BadHead | null {
+  if (head.hasHost) return bad("Expected one field Host.");
+  hostValue.lastIndex = start;
+  if (!hostValue.test(text)) return bad("Expected a host and a port in the field Host.");
+  head.hasHost = true;
   return null;
 }
 
@@ -203,7 +214,7 @@ function takeTransferEncoding(head: ReceivedHead, value: string): BadHead | null
 
 const badLength = bad("Expected one Content-Length, of digits, or one Transfer-Encoding, chunked.");
 const host = "[A-Za-z0-9\\-._~!$&'()*+,;=:%[\\]]"; // RFC 3986, section 3.2.2, and a port
-const hostValue = new RegExp(`^${host}*$`);
+const hostValue = new RegExp(`[ \\t]*${host}*[ \\t]*\\r`, "y");
 const absolute = new RegExp(`^https?://${host}+(?=[/?]|$)`, "i"); // no user: RFC 9110, section 4.2.4
 const closeOption = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 
