@@ -64,7 +64,7 @@ def measure_flood(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
     result.goals.append(Goal("memory of a worker, other floods than exports", largest, _MOST_MB, "MB"))
     for name in bench.available(FLOODED):
         with bench.started(name, warm=True) as server:
-            one = _measure_beside(bench.mix, bench, server, rounds.seconds)
+            one = _measure_beside(bench.mix, bench, server, 4 * rounds.seconds)
         row = (*cells(one)[3:], None, one["worker MB"], one["flood/s"], one["refused/s"])
         result.rows.append((f"{name}, beside the mix", row))
     return result
