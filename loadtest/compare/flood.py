@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
+import psutil
+
 from loadtest.compare.environment import BenchEnvironment
 from loadtest.compare.results import (
     COLUMNS,
@@ -26,9 +28,11 @@ from loadtest.responses import PageRequest
 _MOST_TIMES_SLOWER, _MOST_MB = 1.5, 75
 _DISTINCT = 60_000  # in a round
 _ARRIVED_CPU_SECONDS, _ARRIVES_WITHIN_SECONDS = 0.02, 10
+_FLOOD_NICENESS = 10
 _CONNECTIONS = 4
-_POLL_SECONDS, _SETTLED_AFTER_SECONDS = 0.01, 1
-_ALONE = "alone"
+_POLL_SECONDS, _SETTLED_AFTER_SECONDS, _OTHERS_SECONDS = 0.01, 1, 4
+_ALONE, _EXPORTS = "alone", "exports"
+_WORKER_MB = -3  # in a row
 FLOODED = (ORIGIN, NGINX, *RUNTIMES)
 _LAST_RANK = 480
 
@@ -39,35 +43,40 @@ def measure_flood(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
     """Ordinary requests alone, and beside floods of several kinds. Pages and queries are asked once."""
     header = (*COLUMNS[3:], "x p99 alone", "worker MB", "flood/s", "refused/s")
     result = ScenarioResult("flood", header)  # without CPU per request: it would count the flood's, too
-    alone: dict[str, list[Measurement]] = {}
-    measured: dict[str, list[Measurement]] = {name: [] for name in FLOODS}
     with bench.started(ORIGIN, warm=True) as server:
-        for names in (_SMALL, FLOODS.keys() - _SMALL):  # what exports leave in memory is not of the others
-            alone |= dict.fromkeys(names, ordinary := [])
-            for number in range(rounds.count):
-                time.sleep(_SETTLED_AFTER_SECONDS)
-                ordinary.append(_measure_ordinary(bench, server, rounds.seconds))
-                for name in names:
-                    generation = int(server.get(DEFAULT_PAGE).json()["generation"])
-                    flood = write_flood(bench, name, generation, number)
-                    measured[name].append(_measure_beside(flood, bench, server, rounds.seconds))
-    for name, of_flood in {_ALONE: alone[_SMALL[0]], **measured}.items():
-        slower = ratios("p99 ms", of_flood, alone.get(name, of_flood))
-        beside = with_median_p99(of_flood)
+        _measure_floods(bench, server, rounds, [name for name in FLOODS if name != _EXPORTS], result)
+        largest = max(row[_WORKER_MB] or 0 for _, row in result.rows)  # before any export
+        result.goals.append(Goal("memory of a worker, other floods than exports", largest, _MOST_MB, "MB"))
+        _measure_floods(bench, server, rounds, [_EXPORTS], result)
+    for name in bench.available(FLOODED):
+        with bench.started(name, warm=True) as server:
+            one = _measure_beside(bench.mix, bench, server, _OTHERS_SECONDS)
+        result.rows.append((f"{name}, beside the mix", _row(one, None, one["worker MB"])))
+    return result
+
+
+def _measure_floods(
+    bench: BenchEnvironment, server: RunningServer, rounds: Rounds, names: list[str], result: ScenarioResult
+) -> None:
+    measured: dict[str, list[Measurement]] = {name: [] for name in (_ALONE, *names)}
+    for number in range(rounds.count):
+        time.sleep(_SETTLED_AFTER_SECONDS)
+        measured[_ALONE].append(_measure_ordinary(bench, server, rounds.seconds))
+        for name in names:
+            generation = int(server.get(DEFAULT_PAGE).json()["generation"])
+            flood = write_flood(bench, name, generation, number)
+            measured[name].append(_measure_beside(flood, bench, server, rounds.seconds))
+    for name, of_flood in measured.items():
+        slower = ratios("p99 ms", of_flood, measured[_ALONE])
         largest = max(one["worker MB"] for one in of_flood)
-        row = (*cells(beside)[3:], median_of(slower), largest, beside["flood/s"], beside["refused/s"])
-        result.rows.append((name, row))
+        result.rows.append((name, _row(with_median_p99(of_flood), median_of(slower), largest)))
         if name != _ALONE:
             what = f"p99 of other requests beside a flood of {name}"
             result.goals.append(goal_of(what, slower, _MOST_TIMES_SLOWER, "x p99 alone"))
-    largest = max(one["worker MB"] for name in _SMALL for one in measured[name])
-    result.goals.append(Goal("memory of a worker, other floods than exports", largest, _MOST_MB, "MB"))
-    for name in bench.available(FLOODED):
-        with bench.started(name, warm=True) as server:
-            one = _measure_beside(bench.mix, bench, server, 4 * rounds.seconds)
-        row = (*cells(one)[3:], None, one["worker MB"], one["flood/s"], one["refused/s"])
-        result.rows.append((f"{name}, beside the mix", row))
-    return result
+
+
+def _row(one: Measurement, slower: float | None, worker_mb: float) -> tuple[float | None, ...]:
+    return (*cells(one)[3:], slower, worker_mb, one["flood/s"], one["refused/s"])
 
 
 def _measure_ordinary(bench: BenchEnvironment, server: RunningServer, seconds: int) -> Measurement:
@@ -80,17 +89,24 @@ def _measure_beside(flood: Path, bench: BenchEnvironment, server: RunningServer,
     before = sum(server.cpu_seconds())
     process = start_load(server.url, load, seconds + 1, bench.cores.driver)
     # Both wrks share a core: as equals, each waits for the other, milliseconds that are none of the server's.
-    os.sched_setscheduler(process.pid, os.SCHED_IDLE, os.sched_param(0))
+    os.setpriority(os.PRIO_PROCESS, process.pid, _FLOOD_NICENESS)
     _wait_until_it_arrives(server, before)
+    sent, started = _requests_of(process.pid), time.monotonic()
     measurement = _measure_ordinary(bench, server, seconds)
+    per_second = (_requests_of(process.pid) - sent) / (time.monotonic() - started)
     output, _ = process.communicate()
     counted = parse_figures(output)
     return {
         **measurement,
         "worker MB": max(server.rss_mb()),
-        "flood/s": counted["req/s"],
-        "refused/s": counted["req/s"] * counted["errors"] / counted["requests"],
+        "flood/s": per_second,
+        "refused/s": per_second * counted["errors"] / counted["requests"],
     }
+
+
+def _requests_of(wrk: int) -> int:
+    """That it has sent: one in each call of write(2). Its own count has those while it was alone, too."""
+    return int(psutil.Process(wrk).io_counters().write_count)
 
 
 def _wait_until_it_arrives(server: RunningServer, cpu_seconds: float) -> None:
@@ -168,4 +184,3 @@ FLOODS: dict[str, tuple[Targets, str]] = {
     "unknown videos": (_unknown_videos, "br"),
     "exports": (_exports, "identity"),
 }
-_SMALL = [name for name in FLOODS if name != "exports"]
