@@ -1,6 +1,6 @@
 import { edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 
-/** What is read of a request: of all else nothing is looked at, and nothing kept after the answer. */
+/** What is read of a request: of all else nothing is looked at, and nothing is kept after the answer. */
 export type RequestHead = {
   method: string;
   /** Path and query as they were received, from the first slash. */
@@ -37,7 +37,7 @@ export class ReceivedHead implements RequestHead {
     this.#text = text;
   }
 
-  // Few answers depend on these: they are looked for when somebody asks.
+  // Few answers depend on these: they are looked for in the whole head, and only when somebody asks.
   get accept(): string | null {
     return valuesOf(this.#text, acceptField);
   }
@@ -65,7 +65,7 @@ const line = "[\\t\\x20-\\x7e\\x80-\\xff]*";
 // end with CR LF, no field is folded, nothing is between a field's name and its colon. It matches in linear time.
 const shape = new RegExp(`^${requestLine}\\r\\n(?:${token}:${line}\\r\\n)*\\r\\n$`);
 
-// The fields that every answer depends on. Each name has another length; so no name is compared again.
+// The fields that are read of every request. Each name has another length; so no name is compared again.
 const known = new RegExp(
   "\\r\\n(?:accept-encoding|connection|content-length|host|if-none-match|transfer-encoding" +
     `|${edgeSignatureHeader}):[^\\r]*`,
@@ -168,9 +168,10 @@ function pathOf(target: string, method: string): string | null {
 
 /** Takes a field, whose name is from `start` to `colon` in a text, and whose value is from there to `end`. */
 function take(head: ReceivedHead, text: string, start: number, colon: number, end: number): BadHead | null {
-  if (colon - start === 4) return takeHost(head, text, colon + 1);
   const value = trimmedSlice(text, colon + 1, end);
   switch (colon - start) {
+    case 4:
+      return takeHost(head, value);
     case 10:
       if (closeOption.test(value)) head.isLast = true;
       return null;
@@ -190,10 +191,9 @@ function take(head: ReceivedHead, text: string, start: number, colon: number, en
   }
 }
 
-function takeHost(head: ReceivedHead, text: string, start: number): BadHead | null {
+function takeHost(head: ReceivedHead, value: string): BadHead | null {
   if (head.hasHost) return bad("Expected one field Host.");
-  hostValue.lastIndex = start;
-  if (!hostValue.test(text)) return bad("Expected a host and a port in the field Host.");
+  if (!hostValue.test(value)) return bad("Expected a host and a port in the field Host.");
   head.hasHost = true;
   return null;
 }
@@ -214,7 +214,7 @@ function takeTransferEncoding(head: ReceivedHead, value: string): BadHead | null
 
 const badLength = bad("Expected one Content-Length, of digits, or one Transfer-Encoding, chunked.");
 const host = "[A-Za-z0-9\\-._~!$&'()*+,;=:%[\\]]"; // RFC 3986, section 3.2.2, and a port
-const hostValue = new RegExp(`[ \\t]*${host}*[ \\t]*\\r`, "y");
+const hostValue = new RegExp(`^${host}*$`);
 const absolute = new RegExp(`^https?://${host}+(?=[/?]|$)`, "i"); // no user: RFC 9110, section 4.2.4
 const closeOption = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 

@@ -23,7 +23,7 @@ const headSweeps = 12; // half a minute from the first byte of a head to its las
 const closingSweeps = 2; // for the client to close its side, after the last answer
 const lastTurns = 5; // of the event loop, after the port is closed: for requests that are on their way;
 const mostLastTurns = 50; // for the first request of who connected when others were sent away
-const mostTurnsUntilQuiet = 200; // until one in which nobody asks
+const longestWaitMs = 100; // for a turn in which nobody asks, before the port is closed
 const lastTurnMs = 20; // longer when this process has no processor
 const mostInTurn = 1024; // of the event loop; counted on through short ones, where who is put off waits for nothing
 const mostOfClient = 64; // heads that came together, in a turn
@@ -106,7 +106,7 @@ export class HttpServer {
     this.#isDraining = true;
   }
 
-  /** Listens no more, closes what is idle, and waits for the answers of the others. */
+  /** Listens no more after a moment, closes what is idle, and waits for the answers of the others. */
   async stop(): Promise<void> {
     this.drain();
     await this.#untilNobodyAsks();
@@ -123,10 +123,11 @@ export class HttpServer {
     clearInterval(this.#sweeper);
   }
 
-  // Who has connected and was not handed over yet is reset with the port: it is closed right after a look at it, and not
-  // after an answer, upon which a client may connect again. (Linux can do better: docs/operations/install.md.)
+  // Closing the port resets every connection that Linux has not handed over yet. So it is closed right after a look in
+  // which nobody asked: who gets an answer may connect again at once. (Linux can do better: docs/operations/install.md.)
   async #untilNobodyAsks(): Promise<void> {
-    for (let turn = 1, before = -1; turn <= mostTurnsUntilQuiet && before !== this.#asked; turn++) {
+    const until = performance.now() + longestWaitMs;
+    for (let before = -1; before !== this.#asked && performance.now() < until; ) {
       before = this.#asked;
       for (let time = 1; time <= 2; time++) await new Promise(setImmediate); // the first may come before the look
     }
@@ -248,7 +249,7 @@ export class HttpServer {
   }
 
   #refuse(client: Client, text: string, bad: BadHead): null {
-    const method = text.trimStart().startsWith("HEAD ") ? "HEAD" : "";
+    const method = /^(?:\r\n)?HEAD(?: |$)/.test(text) ? "HEAD" : "";
     this.#send(client, new ReceivedHead(method, "/", true), this.#options.answerBadHead(bad));
     return null;
   }
