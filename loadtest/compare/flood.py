@@ -26,15 +26,12 @@ from loadtest.levels import Goal
 from loadtest.responses import PageRequest
 
 _MOST_TIMES_SLOWER, _MOST_MB = 1.5, 75
-_DISTINCT = 60_000  # in a round
-_ARRIVED_CPU_SECONDS, _ARRIVES_WITHIN_SECONDS = 0.02, 10
-_FLOOD_NICENESS = 10
-_CONNECTIONS = 4
-_POLL_SECONDS, _SETTLED_AFTER_SECONDS, _OTHERS_SECONDS = 0.01, 1, 4
+_FLOOD_NICENESS, _CONNECTIONS = 10, 4
+_POLL_SECONDS, _SENDS_WITHIN_SECONDS, _SETTLED_AFTER_SECONDS, _OTHERS_SECONDS = 0.01, 10, 1, 4
 _ALONE, _EXPORTS = "alone", "exports"
 _WORKER_MB = -3  # in a row
 FLOODED = (ORIGIN, NGINX, *RUNTIMES)
-_LAST_RANK = 480
+_LAST_RANK, _DISTINCT = 480, 60_000  # pages end there; so many targets in a round
 
 Targets = Callable[[random.Random, int], Iterator[str]]  # the int is the generation that is served
 
@@ -86,34 +83,23 @@ def _measure_ordinary(bench: BenchEnvironment, server: RunningServer, seconds: i
 
 def _measure_beside(flood: Path, bench: BenchEnvironment, server: RunningServer, seconds: int) -> Measurement:
     load = Load(mix=flood, connections=_CONNECTIONS, headers=server.fields())
-    before = sum(server.cpu_seconds())
     process = start_load(server.url, load, seconds + 1, bench.cores.driver)
     # Both wrks share a core: as equals, each waits for the other, milliseconds that are none of the server's.
     os.setpriority(os.PRIO_PROCESS, process.pid, _FLOOD_NICENESS)
-    _wait_until_it_arrives(server, before)
-    sent, started = _requests_of(process.pid), time.monotonic()
+    deadline = time.monotonic() + _SENDS_WITHIN_SECONDS  # it reads the lines first
+    while (sent := _requests_of(process.pid)) == 0 and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+    started = time.monotonic()
     measurement = _measure_ordinary(bench, server, seconds)
     per_second = (_requests_of(process.pid) - sent) / (time.monotonic() - started)
-    output, _ = process.communicate()
-    counted = parse_figures(output)
-    return {
-        **measurement,
-        "worker MB": max(server.rss_mb()),
-        "flood/s": per_second,
-        "refused/s": per_second * counted["errors"] / counted["requests"],
-    }
+    counted = parse_figures(process.communicate()[0])
+    refused = per_second * counted["errors"] / counted["requests"]
+    return {**measurement, "flood/s": per_second, "refused/s": refused}
 
 
 def _requests_of(wrk: int) -> int:
     """That it has sent: one in each call of write(2). Its own count has those while it was alone, too."""
     return int(psutil.Process(wrk).io_counters().write_count)
-
-
-def _wait_until_it_arrives(server: RunningServer, cpu_seconds: float) -> None:
-    """wrk reads the lines first, which takes a while."""
-    deadline = time.monotonic() + _ARRIVES_WITHIN_SECONDS
-    while sum(server.cpu_seconds()) < cpu_seconds + _ARRIVED_CPU_SECONDS and time.monotonic() < deadline:
-        time.sleep(_POLL_SECONDS)
 
 
 def write_flood(bench: BenchEnvironment, name: str, generation: int, number: int) -> Path:
