@@ -68,7 +68,6 @@ export class HttpServer {
   readonly #sweeper: NodeJS.Timeout;
   #sweeps = 0;
   #received = 0;
-  #asked = 0;
   readonly #late: Client[] = [];
   #isDraining = false;
   #onEmpty = () => {};
@@ -127,8 +126,8 @@ export class HttpServer {
   // which nobody asked: who gets an answer may connect again at once. (Linux can do better: docs/operations/install.md.)
   async #untilNobodyAsks(): Promise<void> {
     const until = performance.now() + longestWaitMs;
-    for (let before = -1; before !== this.#asked && performance.now() < until; ) {
-      before = this.#asked;
+    for (let before = -1; before !== this.#received && performance.now() < until; ) {
+      before = this.#received;
       for (let time = 1; time <= 2; time++) await new Promise(setImmediate); // the first may come before the look
     }
   }
@@ -155,7 +154,6 @@ export class HttpServer {
   #receive(client: Client, bytes: Buffer): void {
     const connection = client.data;
     if (connection.isLast) return;
-    this.#asked++;
     const text = bytes.toString("latin1");
     const { held } = connection;
     if (connection.isLate) {
