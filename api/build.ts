@@ -1,3 +1,4 @@
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
@@ -11,8 +12,7 @@ const source = join(import.meta.dir, "src");
 const programs = ["main.ts", "render.ts"];
 const lazyModules = [
   "settings.ts",
-  "process/admin.ts",
-  "process/supervisor.ts",
+  "process/lead.ts",
   "process/worker.ts",
   "database/inspector.ts",
   "resources/page-writers.ts",
@@ -47,3 +47,4 @@ const { metafile } = await Bun.build({
   plugins: [besideThem],
 });
 writeNotices(outdir, [metafile]);
+copyFileSync(join(source, "engine.env"), join(outdir, "engine.env"));

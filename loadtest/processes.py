@@ -87,7 +87,7 @@ def run_writer(arguments: list[str], environment: Mapping[str, str]) -> None:
 
 def _start_origin(environment: Mapping[str, str], log: Path) -> tuple[subprocess.Popen[str], str]:
     process = subprocess.Popen(
-        ["bun", "--no-env-file", str(ROOT / "api/src/main.ts")],
+        [str(ROOT / ".tools/bin/supervisor"), "bun", "--no-env-file", str(ROOT / "api/src/main.ts")],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -1,3 +1,5 @@
+import { constants, fstatSync, openSync, writeSync } from "node:fs";
+
 /**
  * Writes a line of the log. `event` names what happened, in snake_case, and never changes; people read `message`, a
  * sentence or two. `facts` are in snake_case, with units in their names.
@@ -15,14 +17,8 @@ type Write = (bytes: Uint8Array) => number;
 let write: Write | undefined;
 let isCut = false;
 
-// Not before the first line: a supervisor has a worker to start, and node:fs would take a tenth of its time until then.
-function files(): typeof import("node:fs") {
-  return require("node:fs");
-}
-
 /** Standard output, without waiting for a reader, which could hold the process for ever. */
 function openOutput(): Write {
-  const { fstatSync, writeSync } = files();
   const output = fstatSync(1);
   if (output.isSocket()) return openSocket();
   const file = output.isFIFO() ? openPipe() : 1;
@@ -30,7 +26,6 @@ function openOutput(): Write {
 }
 
 function openPipe(): number {
-  const { constants, openSync } = files();
   try {
     return openSync("/proc/self/fd/1", constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
@@ -48,14 +43,18 @@ function openSocket(): Write {
     });
     return (bytes) => symbols.send(1, bytes, bytes.length, dontWait | noSignal);
   } catch {
-    return (bytes) => files().writeSync(1, bytes); // another libc
+    return (bytes) => writeSync(1, bytes); // another libc
   }
 }
 
+/** What a line of the log has: `time` is first, and UTC. */
+export function logLine(...[level, event, message, facts = {}]: Parameters<Logger>) {
+  return { time: new Date().toISOString(), level, event, message, ...facts, pid: process.pid };
+}
+
 /** Writes one JSON object a line on standard output. A log that cannot be written, now or at all, ends and holds nothing. */
-export const writeLog: Logger = (level, event, message, facts = {}) => {
-  const line = { time: new Date().toISOString(), level, event, message, ...facts, pid: process.pid };
-  const bytes = Buffer.from(`${isCut ? "\n" : ""}${JSON.stringify(line)}\n`);
+export const writeLog: Logger = (...line) => {
+  const bytes = Buffer.from(`${isCut ? "\n" : ""}${JSON.stringify(logLine(...line))}\n`);
   try {
     write ??= openOutput();
     const written = write(bytes);

@@ -136,8 +136,12 @@ function wholeNumber(smallest: number, largest: number, other = ""): (value: str
   };
 }
 
+const mostWorkers = 256; // supervisor.c has no more slots
+
 function countWorkers(value: string): number {
-  return value === "auto" ? navigator.hardwareConcurrency : wholeNumber(1, 64, "auto or ")(value);
+  return value === "auto"
+    ? Math.min(mostWorkers, navigator.hardwareConcurrency)
+    : wholeNumber(1, 64, "auto or ")(value);
 }
 
 function thumbHosts(value: string): string[] {

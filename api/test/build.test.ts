@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
-import { newFolder } from "@trendvault/kit/machine";
+import { newFolder, root } from "@trendvault/kit/machine";
 import { openBundle } from "@trendvault/kit/origin";
 import { testEnvironment } from "@trendvault/kit/origin-process";
 
@@ -15,9 +15,10 @@ test("the documented build makes programs that run, also where bun is not on PAT
     Bun.spawn(command, { cwd: folder, env: { ...env, ...settings }, stdout: "pipe", stderr: "pipe" });
   const build = run([process.execPath, "run", "--cwd", api, "build", `--outdir=${folder}`]);
   expect(await build.exited).toBe(0);
-  const origin = run([process.execPath, join(folder, "main.js")]);
+  const origin = run([join(root, ".tools/bin/supervisor"), process.execPath, join(folder, "main.js")]);
   expect(await origin.stderr.text()).toStartWith("TOKEN_SIGNING_KEYS: missing");
   expect(await origin.exited).toBe(1);
+  expect(readFileSync(join(folder, "engine.env"), "utf8")).toContain("\nBUN_JSC_"); // the supervisor looks for it there
   mkdirSync(join(folder, "web/page"), { recursive: true });
   symlinkSync(join(import.meta.dir, "../../web/page/dist"), join(folder, "web/page/dist"));
   await renderWith(join(folder, "render.js"), run);

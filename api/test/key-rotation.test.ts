@@ -142,7 +142,7 @@ test("a rotation of both keys under load, by SIGHUP: nothing is refused, every s
   expect(running.output).not.toContain(s2);
 }, 1_200_000);
 
-test("keys that SIGHUP read while the first worker started are not replaced by those that it had read", async () => {
+test("keys of which SIGHUP told while the first worker started, which had read others, are used", async () => {
   const [e1, e2] = [`e1:${newKey()}`, `e2:${newKey()}`];
   const path = join(folder, "locked.db");
   builder.database.run("VACUUM INTO ?", [path]);
@@ -155,7 +155,6 @@ test("keys that SIGHUP read while the first worker started are not replaced by t
   process.kill(worker, "SIGSTOP");
   write("edge-keys", e2);
   running.kill("SIGHUP");
-  await until(() => running.lines.some(({ event }) => event === "keys_read"));
   locking.close();
   process.kill(worker, "SIGCONT");
   await running.listening();

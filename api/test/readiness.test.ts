@@ -105,7 +105,7 @@ test.each(notFiles)(
 
 test("a worker that hangs is said and replaced", async () => {
   const { lines, url } = await start({ WORKERS: "2" });
-  const hung = Number(origin?.workerPids()[0]);
+  const hung = Number(origin?.workerPids()[1]);
   process.kill(hung, "SIGSTOP");
   await until(
     async () => (await origin?.readiness())?.reasons.join().includes(`${hung} does not report`) ?? false,
@@ -115,6 +115,17 @@ test("a worker that hangs is said and replaced", async () => {
   await until(async () => (await origin?.readiness())?.status === "ok");
   const requests = Array.from({ length: 40 }, () => fetch(`${url}api/trending`, { keepalive: false }));
   for (const response of await Promise.all(requests)) expect(response.status).toBe(200);
+});
+
+test("the worker that answers on the admin port is replaced when it hangs, and its successor answers there", async () => {
+  await start();
+  const hung = Number(origin?.workerPids()[0]);
+  process.kill(hung, "SIGSTOP");
+  await until(async () => (await origin?.readiness())?.status === "unreachable"); // asked before it is killed
+  await until(async () => (await origin?.readiness())?.status === "ok");
+  expect(origin?.workerPids()).not.toContain(hung);
+  const metrics = await (await fetch(`${origin?.admin}metrics`)).text();
+  expect(metrics).toContain('trendvault_worker_exits_total{reason="hung"} 1\n');
 });
 
 test("a worker without file handles is degraded, goes on answering, and recovers", async () => {

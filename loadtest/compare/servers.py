@@ -46,8 +46,7 @@ class Server:
             inherited.pop("EDGE_KEYS", None)
         settings = {"PORT": str(port), "DB_PATH": str(options.database)}
         if self.name in ORIGINS:
-            # The last one is the supervisor's, as in its unit.
-            settings |= {"WORKERS": str(options.workers), "ADMIN_PORT": "0", "BUN_JSC_useJIT": "0"}
+            settings |= {"WORKERS": str(options.workers), "ADMIN_PORT": "0"}
         else:
             answer = str(options.folder / "answers" / options.answer)
             settings |= {"ANSWER": answer, "WINDOWS": ",".join(WINDOWS), "REGIONS": ",".join(REGIONS)}
@@ -83,19 +82,11 @@ def _prepare_node() -> str:
     return f"Node.js {run_tool(['node', '--version'], 'Node.js')}"
 
 
-def _prepare_php() -> str:
-    return " ".join(run_tool(["php", "--version"], "PHP").split()[:2])
-
-
 def _php(_options: LaunchOptions, port: int) -> list[list[str]]:
     return [["php", "-q", "-S", f"127.0.0.1:{port}", str(SOURCES / "page.php")]]
 
 
-def _prepare_nginx() -> str:
-    return run_tool(["nginx", "-v"], "nginx").rpartition("/")[2].split()[0]
-
-
-_ORIGIN_COMMAND = _command("bun", "--no-env-file", ROOT / "api/dist/main.js")
+_ORIGIN_COMMAND = _command(ROOT / ".tools/bin/supervisor", "bun", "--no-env-file", ROOT / "api/dist/main.js")
 
 
 def _baseline(kind: str) -> Callable[[LaunchOptions, int], list[list[str]]]:
@@ -105,13 +96,13 @@ def _baseline(kind: str) -> Callable[[LaunchOptions, int], list[list[str]]]:
 _SERVERS = (
     Server(ORIGIN, _prepare_origin, _ORIGIN_COMMAND),
     Server(ORIGIN_OPEN, _prepare_bun, _ORIGIN_COMMAND),
-    Server(NGINX, _prepare_nginx, _nginx),
+    Server(NGINX, lambda: run_tool(["nginx", "-v"], "nginx").rpartition("/")[2].split()[0], _nginx),
     Server(SOCKET, _prepare_bun, _baseline("socket")),
     Server(READER, _prepare_bun, _baseline("reader")),
     Server("Bun", _prepare_bun, _command("bun", "--no-env-file", SOURCES / "baseline/page.js")),
     Server("Go", _prepare_go, _command(BUILT / "go")),
     Server("Node", _prepare_node, _command("node", SOURCES / "baseline/page.js")),
-    Server("PHP", _prepare_php, _php),
+    Server("PHP", lambda: " ".join(run_tool(["php", "--version"], "PHP").split()[:2]), _php),
 )
 SERVERS = {server.name: server for server in _SERVERS}
 

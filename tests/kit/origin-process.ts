@@ -6,6 +6,14 @@ import { text } from "node:stream/consumers";
 import { edgeKeys, signingKey, tokenSigningKey } from "./keys.ts";
 import { exitOf, freePort, isRunning, killLaunched, launch, readIfThere, root, until } from "./machine.ts";
 
+/** The origin from its sources, with its supervisor. */
+export const originCommand: readonly string[] = [
+  join(root, ".tools/bin/supervisor"),
+  "bun",
+  "--no-env-file",
+  join(root, "api/src/main.ts"),
+];
+
 type Line = { event: string; level: string; message: string; time: string } & Record<string, unknown>;
 
 /** Variables that an origin needs. The keys are for tests and worth nothing. */
@@ -33,7 +41,7 @@ export class OriginProcess {
 
   private constructor(databasePath: string, env: Record<string, string | undefined>, port: number) {
     // Without the keys of the developer who runs the tests.
-    this.#child = launch(["bun", "--no-env-file", join(root, "api/src/main.ts")], {
+    this.#child = launch([...originCommand], {
       env: {
         PATH: process.env.PATH ?? "",
         ...testEnvironment,
@@ -108,22 +116,20 @@ export class OriginProcess {
   }
 
   workerPids(): number[] {
-    return this.#childPids("worker");
+    return childPids(this.pid, "worker");
   }
 
   inspectorPids(): number[] {
-    return this.#childPids("inspector");
+    return this.workerPids().flatMap((pid) => childPids(pid, "inspector"));
   }
 
-  // A child has no role before it runs our program.
-  #childPids(role: string): number[] {
-    const children = readIfThere(`/proc/${this.pid}/task/${this.pid}/children`);
-    const pids = [...children.matchAll(/[0-9]+/g)].map(Number);
-    return pids.filter((pid) => readIfThere(`/proc/${pid}/cmdline`).split("\0").includes(role));
-  }
-
+  /** What /readyz says; "unreachable" while the worker that answers there is away. */
   async readiness(): Promise<{ status: string; reasons: string[]; generation: number | null }> {
-    return (await fetch(`${this.admin}readyz`)).json() as never;
+    const away = { status: "unreachable", reasons: [], generation: null };
+    return fetch(`${this.admin}readyz`).then(
+      (answer) => answer.json() as never,
+      () => away,
+    );
   }
 
   #take(line: Line): void {
@@ -133,6 +139,13 @@ export class OriginProcess {
     this.admin = String(line.admin_url);
     this.#listening.resolve();
   }
+}
+
+/** The children of a process in one role. A child has none before it runs our program. */
+export function childPids(pid: number, role: string): number[] {
+  const children = readIfThere(`/proc/${pid}/task/${pid}/children`);
+  const pids = [...children.matchAll(/[0-9]+/g)].map(Number);
+  return pids.filter((child) => readIfThere(`/proc/${child}/cmdline`).split("\0").includes(role));
 }
 
 /** The origin of an edge, on a port that stays its own, so that it can be killed and come back. */

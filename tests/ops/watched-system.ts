@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join, resolve } from "node:path";
 import { newFolder, until } from "@trendvault/kit/machine";
 import { missingServer } from "@trendvault/kit/object-store";
+import { childPids } from "@trendvault/kit/origin-process";
 import { Random } from "@trendvault/kit/random";
 import { YAML } from "bun";
 import { type FollowingOrigin, PublishingSystem } from "../store/test-support/publishing-system.ts";
@@ -159,13 +160,9 @@ export class WatchedSystem {
     return reader;
   }
 
-  /** The origin's workers, without its inspector. */
+  /** The origin's workers. */
   workerPids(): number[] {
-    const { pid } = this.reader.origin;
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
-    return [...children.matchAll(/[0-9]+/g)]
-      .map(Number)
-      .filter((child) => readFileSync(`/proc/${child}/cmdline`, "utf8").split("\0").includes("worker"));
+    return childPids(this.reader.origin.pid, "worker");
   }
 
   /** What the writer leaves for the collector. */

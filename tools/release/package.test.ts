@@ -38,12 +38,14 @@ test.skipIf(missing.length > 0)(
     );
     const programs = [
       ".tools/bin/bun",
+      ".tools/bin/supervisor",
       "bin/check-settings",
       "writer/bin/writer",
       "writer/deploy/trendvault",
     ];
     for (const name of programs) expect(entries.get(`/opt/trendvault/${name}`)).toBe("-rwxr-xr-x root/root");
     for (const name of [
+      "api/dist/engine.env",
       "api/dist/main.js.jsc",
       "api/dist/render.js",
       "web/page/dist/manifest.json",

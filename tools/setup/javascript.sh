@@ -148,7 +148,8 @@ use_chromium() {
 }
 
 # bring packages [origin|edge|packages]: the packages of the workspaces, all or those that the named part runs with. It
-# runs every time and needs no stamp: Bun finds in a few milliseconds that nothing has changed.
+# runs every time and needs no stamp: Bun finds in a few milliseconds that nothing has changed. Then the supervisor and the
+# page are brought up to date.
 bring_packages() {
   local part note=$ROOT/node_modules/.trendvault-part
   [[ -f $ROOT/bun.lock ]] || exit 0
@@ -162,6 +163,7 @@ bring_packages() {
     "$TOOLS/bin/bun" install --frozen-lockfile --cwd "$ROOT" $(filters_of "$part")
   [[ ! -d $ROOT/node_modules ]] || note_part "$part"
   rm -r -- "$NEW"
+  [[ ! -d $ROOT/api/supervisor ]] || "$ROOT/tools/setup/bring" supervisor || exit 1
   [[ ! -f $ROOT/web/page/build.ts ]] || run "The page could not be built: see the log." "$TOOLS/bin/bun" "$ROOT/web/page/build.ts"
 }
 

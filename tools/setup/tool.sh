@@ -152,6 +152,7 @@ decisive_files() {
     php) printf '%s\n' "$ROOT/writer/composer.json" ;;
     versitygw) printf '%s\n' "$folder"/versitygw/go.{mod,sum} ;;
     python) printf '%s\n' "$folder/requirements.txt" ;;
+    supervisor) printf '%s\n' "$ROOT/api/supervisor/supervisor.c" ;;
   esac
 }
 
@@ -161,6 +162,7 @@ file_of() {
     bun | node | browser | packages) echo javascript.sh ;;
     php | classes) echo php.sh ;;
     python) echo python.sh ;;
+    supervisor) echo ../../api/supervisor/bring.sh ;;
     *) echo extras.sh ;;
   esac
 }

@@ -30,7 +30,7 @@ function originService({ db, port, adminPort, edge }: Options, { root, env }: Co
   const { EDGE_KEYS = "", ...others } = env;
   return {
     name: "origin",
-    command: [process.execPath, "--no-env-file", join(root, "api/src/main.ts")],
+    command: [join(root, ".tools/bin/supervisor"), "bun", "--no-env-file", join(root, "api/src/main.ts")],
     env: {
       ...others,
       ...(edge ? { EDGE_KEYS } : {}),

@@ -21,7 +21,7 @@ const intervalMs = 1000;
 // Milliseconds of CPU for a look, and at most a list more: the 30 MB of the demo are read in two looks.
 const budgetMs = 20;
 
-/** Looks at the database once a second and tells the supervisor, which ends it when all was read; ends with it. */
+/** Looks at the database once a second and tells the worker that started it, which ends it when all was read; ends with it. */
 export function runInspector(path: string): void {
   const { REGIONS_TABLE: regions = "" } = process.env;
   useRegions(regions === "" ? null : readRegionTable(regions));

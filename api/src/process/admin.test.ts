@@ -10,7 +10,7 @@ import type { WorkerReport } from "./messages.ts";
 
 const statistics = {
   reports: [],
-  exitedCounters: null,
+  goneCounters: null,
   exits: { crashed: 0, hung: 0 },
   reasons: [],
   hasRejectedKeys: false,
@@ -30,6 +30,9 @@ describe("/readyz", () => {
       eventLoopLagSeconds: 0,
       residentBytes: 1,
       connections: 0,
+      slot: 0,
+      pid: 1,
+      answered: 0,
       ...changes,
     };
   }
@@ -100,7 +103,7 @@ describe("/readyz", () => {
   test.each([
     ["all is well", { reports: [report()] }, 0, 0],
     [
-      "two workers give the same reason, and the supervisor another",
+      "two workers give the same reason, and there is another",
       { reports: [report({ degradedReason: gone }), report({ degradedReason: gone })], reasons: ["x"] },
       2,
       0,
@@ -133,6 +136,9 @@ describe("/metrics", () => {
       eventLoopLagSeconds: 0.5,
       residentBytes: 9,
       connections: 0,
+      slot: 0,
+      pid: 1,
+      answered: requests,
       ...changes,
     };
   }
@@ -149,9 +155,9 @@ describe("/metrics", () => {
     return answer.text();
   }
 
-  test("counters add up over the workers that run and those that have exited", async () => {
-    const exited = sumCounters(report(1).counters, report(2).counters);
-    const text = await writeAll([report(10), report(20)], 1060, { exitedCounters: exited });
+  test("counters add up over the workers that run and those that are away", async () => {
+    const gone = sumCounters(report(1).counters, report(2).counters);
+    const text = await writeAll([report(10), report(20)], 1060, { goneCounters: gone });
     const lines = text.split("\n");
     expect(lines).toContain('trendvault_requests_total{route="trending",status="200"} 33');
     expect(lines).toContain("trendvault_cache_hits_total 33");
@@ -162,7 +168,7 @@ describe("/metrics", () => {
   });
 
   test("gauges say the oldest generation, how many workers are degraded, and each worker's memory", async () => {
-    const degraded = { degradedReason: "gone", generation: generationMark(5, 900) };
+    const degraded = { degradedReason: "gone", generation: generationMark(5, 900), slot: 1 };
     const text = await writeAll([report(1), report(1, degraded)], 1060);
     const lines = text.split("\n");
     expect(lines).toContain("trendvault_generation 5");

@@ -1,23 +1,34 @@
 import type { Aggregator, PrometheusContentType, Registry as RegistryOf } from "@prometheus-io/client";
 import { clockSkewSeconds } from "@trendvault/contract/lists";
 import { type CounterValues, latencyBounds } from "../serving/counters.ts";
-import type { WorkerReport } from "./messages.ts";
+import type { WorkerExits, WorkerReport } from "./messages.ts";
 
-/** What the admin port needs of the worker pool, and why the origin is degraded although no worker says so. */
+/** What the admin port needs of the workers, and why the origin is degraded although no worker says so. */
 type WorkerStatistics = {
   readonly reports: WorkerReport[];
-  readonly exitedCounters: CounterValues | null;
+  readonly goneCounters: CounterValues | null;
   readonly exits: WorkerExits;
   readonly reasons: string[];
   /** Whether the last reload found a bad key file. */
   readonly hasRejectedKeys: boolean;
 };
 
+const keptForMs = 1000; // whoever asks for metrics all the time takes little of the time for visitors
+
 /** What the admin port answers: /metrics for Prometheus, /readyz for people and load balancers. */
 export function adminRoutes(read: () => WorkerStatistics) {
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  let written: ReturnType<typeof metrics>;
   return {
     "/readyz": () => readiness(read()),
-    "/metrics": () => metrics(read()),
+    "/metrics": async () => {
+      if (performance.now() - writtenAt >= keptForMs) {
+        writtenAt = performance.now();
+        written = metrics(read());
+      }
+      const { text, contentType } = await written;
+      return new Response(text, { headers: { "content-type": contentType } });
+    },
     "/*": () => new Response("No such path; there are /metrics and /readyz.\n", { status: 404 }),
   };
 }
@@ -56,44 +67,40 @@ function findClockReasons(reports: readonly WorkerReport[]): string[] {
     : [];
 }
 
-async function metrics(workers: WorkerStatistics): Promise<Response> {
+function metrics(workers: WorkerStatistics) {
   const { exits, hasRejectedKeys } = workers;
   const supervision = { exits, hasRejectedKeys, degradedReasons: findReasons(workers).length };
-  const { reports, exitedCounters } = workers;
+  const { reports, goneCounters } = workers;
   const now = Date.now() / 1000;
-  const { text, contentType } = await writeMetrics({ reports, exitedCounters, supervision }, now);
-  return new Response(text, { headers: { "content-type": contentType } });
+  return writeMetrics({ reports, goneCounters, supervision }, now);
 }
 
 type Metric = { name: string; help: string; type: MetricKind; values: Value[]; aggregator: Aggregator };
 type MetricKind = "counter" | "gauge" | "histogram";
 type Value = { labels: Record<string, string | number>; value: number; metricName?: string };
 
-/** How often workers ended by themselves. */
-type WorkerExits = { crashed: number; hung: number };
-
-/** What the supervisor knows, and no worker. */
+/** What no worker has counted. */
 type Supervision = { exits: WorkerExits; hasRejectedKeys: boolean; degradedReasons: number };
 
 type MetricsParts = {
   reports: readonly WorkerReport[];
-  /** What the workers that have exited had counted. */
-  exitedCounters: CounterValues | null;
+  /** What the workers have counted that are away for the moment. */
+  goneCounters: CounterValues | null;
   supervision: Supervision;
 };
 
 /** The metrics of all workers as Prometheus text. `now` is Unix time in seconds. */
-async function writeMetrics({ reports, exitedCounters, supervision }: MetricsParts, now: number) {
-  const running = reports.map((report, index) => [
+async function writeMetrics({ reports, goneCounters, supervision }: MetricsParts, now: number) {
+  const running = reports.map((report) => [
     ...describeCounters(report.counters),
-    ...describeWorker(report, index, now),
+    ...describeWorker(report, now),
   ]);
-  const exited = exitedCounters === null ? [] : describeCounters(exitedCounters);
-  const registry = aggregate([[...workerCount(0), ...describeSupervision(supervision)], exited, ...running]);
+  const gone = goneCounters === null ? [] : describeCounters(goneCounters);
+  const registry = aggregate([[...workerCount(0), ...describeSupervision(supervision)], gone, ...running]);
   return { text: await registry.metrics(), contentType: registry.contentType };
 }
 
-// Loaded with the first scrape: no worker needs it, nor the start. The package's main file loads node:http, node:cluster
+// Loaded with the first scrape: the start does not need it. The package's main file loads node:http, node:cluster
 // and the like, too: 130 KB and 2 MB of memory for what nobody here calls.
 function aggregate(all: readonly Metric[][]): RegistryOf<PrometheusContentType> {
   const Registry = require("@prometheus-io/client/lib/registry.js") as typeof RegistryOf;
@@ -137,13 +144,13 @@ function describeLatency({ latency }: CounterValues): Metric {
   return metric(name, "histogram", help, values);
 }
 
-function describeWorker(report: WorkerReport, index: number, now: number): Metric[] {
-  const { generation, degradedReason, eventLoopLagSeconds, residentBytes } = report;
+function describeWorker(report: WorkerReport, now: number): Metric[] {
+  const { slot, generation, degradedReason, eventLoopLagSeconds, residentBytes } = report;
   const id = generation === null ? [] : [{ labels: {}, value: generation.id }];
   // Of the writer that has not published for longest: one that has stopped has to show.
   const oldest = Math.min(...(generation?.rankings ?? []).map(({ publishedAt }) => publishedAt));
   const age = generation === null ? [] : [{ labels: {}, value: now - oldest }];
-  const ofWorker = (value: number) => [{ labels: { worker: index }, value }];
+  const ofWorker = (value: number) => [{ labels: { worker: slot }, value }];
   const isDegraded = degradedReason === null ? 0 : 1;
   return [
     metric("generation", "gauge", "The oldest generation that a worker serves", id, "min"),

@@ -32,7 +32,7 @@ function create({ endsWhenKilled = false } = {}) {
   };
   const watch = new DatabaseWatch({ start, describeFiles: () => files, clock: () => now });
   watch.tick(now);
-  /** Half a second after the other, as in the supervisor. */
+  /** Half a second after the other, as Lead does. */
   const pass = (milliseconds: number) => {
     for (const end = now + milliseconds; now < end; ) {
       now += Math.min(500, end - now);
@@ -62,7 +62,7 @@ function create({ endsWhenKilled = false } = {}) {
     async wait(milliseconds: number) {
       for (const end = now + milliseconds; now < end; await new Promise(setImmediate)) pass(500);
     },
-    /** As if the supervisor was stopped. */
+    /** As if the process was stopped. */
     sleep(milliseconds: number) {
       now += milliseconds;
     },
@@ -78,6 +78,9 @@ function serving(id: number | null, degradedReason: string | null = null): Worke
     eventLoopLagSeconds: 0,
     residentBytes: 1,
     connections: 0,
+    slot: 0,
+    pid: 1,
+    answered: 0,
   };
 }
 
@@ -243,7 +246,7 @@ test("an old look of an inspector that hangs says nothing against a worker", () 
   }
 });
 
-test("after a pause of the supervisor itself, the inspector has time to report", () => {
+test("after a pause of this process itself, the inspector has time to report", () => {
   const { inspectors, inspect, describe, pass, sleep } = create();
   inspect(1);
   sleep(60_000);

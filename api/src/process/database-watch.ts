@@ -1,6 +1,5 @@
 import type { Inspection } from "../database/inspector.ts";
 import type { WorkerReport } from "./messages.ts";
-import { engineOptions } from "./worker-pool.ts";
 
 /** The process that looks at the database. */
 type InspectorProcess = { kill(): void; exited: Promise<unknown> };
@@ -171,7 +170,8 @@ export function startInspector(
   const command = [process.execPath, "--smol", ...process.execArgv, Bun.main, "inspector", path];
   const child = Bun.spawn(command, {
     stdio: ["ignore", "inherit", "inherit"],
-    env: { ...engineOptions(Bun.version).inspector, REGIONS_TABLE: regions },
+    // What takes its time is SQLite: without the compilers it has 4 MB less.
+    env: { BUN_JSC_useJIT: "0", REGIONS_TABLE: regions },
     ipc: onInspection,
   });
   return { exited: child.exited, kill: () => child.kill("SIGKILL") };

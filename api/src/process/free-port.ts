@@ -3,13 +3,14 @@
  * workers share theirs, so that a second origin would bind it without an error and take half of the requests. Only two
  * origins that start within the same millisecond could both find it free. @throws Error of one sentence
  */
-export function findFreePort(hostname: string, port: number): number {
-  return explainBindError(hostname, port, () => {
+export function findFreePort(hostname: string, port: number, setting?: "ADMIN_PORT"): number {
+  const bind = () => {
     const probe = Bun.listen({ hostname, port, socket: { data() {} } });
     const free = probe.port; // gone after the stop
     probe.stop(true);
     return free;
-  });
+  };
+  return explainBindError(hostname, port, bind, setting);
 }
 
 /** Calls `bind`. @throws Error of one sentence that says which setting to change when `bind` throws */

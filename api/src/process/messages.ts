@@ -1,10 +1,11 @@
-import type { Environment } from "../key-files.ts";
-import type { Logger } from "../log.ts";
 import type { Origin } from "../origin.ts";
-import type { Settings } from "../settings.ts";
 
 /** How a worker is doing: sent once a second, and whenever `degradedReason` changes. */
 export type WorkerReport = ReturnType<Origin["status"]> & {
+  slot: number;
+  pid: number;
+  /** Requests that this process has answered; `counters` have those of the ones before it in its slot, too. */
+  answered: number;
   /** The longest delay of a timer since the last report. */
   eventLoopLagSeconds: number;
   residentBytes: number;
@@ -12,20 +13,19 @@ export type WorkerReport = ReturnType<Origin["status"]> & {
   connections: number;
 };
 
-/** The environment that was read at the start, with the text of its files in the place of their paths, and what it says. */
-export type Launch = {
-  environment: Environment;
-  settings: Pick<Settings, "host" | "databasePath" | "workers" | "adminHost" | "adminPort">;
-};
+/** How often workers ended by themselves. */
+export type WorkerExits = { crashed: number; hung: number };
 
-/** From a worker to its supervisor. `launch` is null where the supervisor has read it. */
-export type WorkerMessage =
-  | { type: "ready"; port: number; launch: Launch | null }
-  | { type: "report"; report: WorkerReport }
-  | { type: "log"; line: Parameters<Logger> };
-
-/** From the supervisor to a worker: open the database anew. */
-export type SupervisorMessage = { type: "reopen" };
+/**
+ * From the supervisor (supervisor.c) to a worker: the report of another one or of the one before it, that nothing serves
+ * in a slot for the moment, how often workers have ended, and to open the database anew. What is sent at the start ends
+ * with `exits`.
+ */
+export type SupervisorMessage =
+  | { report: WorkerReport }
+  | { gone: number }
+  | { exits: WorkerExits }
+  | { reopen: true };
 
 /** To a worker whose successor listens: as SIGTERM, but load balancers are not told to go elsewhere. */
 export const replacedSignal = "SIGUSR2";

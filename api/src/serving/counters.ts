@@ -3,7 +3,7 @@ import { type RouteName, routeNames } from "../resources/resource.ts";
 /** Upper bounds of the latency histogram, in seconds. The last bucket has no bound. */
 export const latencyBounds = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.025, 0.1, 1];
 
-/** What a worker has counted since it started; plain data, so that it can be sent to the supervisor. */
+/** What was counted, as plain data that other processes can be sent. */
 export type CounterValues = {
   /** By route and status: "trending 200". */
   requests: Record<string, number>;
@@ -18,11 +18,11 @@ export type CounterValues = {
   latency: { buckets: number[]; sum: number };
 };
 
-/** What two workers have counted together. */
+/** What two workers have counted together. `left` may be of an older build, which had fewer buckets. */
 export function sumCounters(left: CounterValues, right: CounterValues): CounterValues {
   const sums = { ...left.requests };
   for (const [name, count] of Object.entries(right.requests)) sums[name] = (sums[name] ?? 0) + count;
-  const buckets = left.latency.buckets.map((count, index) => count + (right.latency.buckets[index] ?? 0));
+  const buckets = right.latency.buckets.map((count, index) => count + (left.latency.buckets[index] ?? 0));
   return {
     requests: sums,
     hits: left.hits + right.hits,

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import type { PublicKey, PublicKeySet } from "@trendvault/contract/keys";
 import { freePort, newFolder, Program, root, SmallDisk, writerProgram } from "@trendvault/kit/machine";
 import { TestStore } from "@trendvault/kit/object-store";
+import { originCommand } from "@trendvault/kit/origin-process";
 import type { Random } from "@trendvault/kit/random";
 import { keySigner } from "../../../api/src/signing.ts";
 import { Judge, type ServedLists } from "./judge.ts";
@@ -163,7 +164,7 @@ export class FollowingOrigin {
     });
     this.origin = new Program({
       name: `${name}'s origin`,
-      command: [process.execPath, "--no-env-file", join(root, "api/src/main.ts")],
+      command: [...originCommand],
       env: { ...settings, PORT: String(port), ADMIN_PORT: "0" },
       cwd: folder,
       logPath: join(folder, `${name}-origin.log`),

@@ -31,7 +31,7 @@ fake_apt_get() {
 }
 
 # dpkg-deb --extract PACKAGE FOLDER for the packages of the fake apt-get: PHP's libc has a loader that starts the program
-# it is given.
+# it is given; so has tcc's.
 fake_dpkg_deb() {
   folder=$3
   put() {
@@ -43,7 +43,7 @@ fake_dpkg_deb() {
     libc6_*)
       put usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2 <<'LOADER'
 #!/bin/sh
-while [ "${1##*/}" != php8.4 ]; do shift; done
+while [ "${1##*/}" != php8.4 ] && [ "${1##*/}" != tcc ]; do shift; done
 exec "$@"
 LOADER
       ;;
@@ -63,6 +63,7 @@ LOADER
       done
       ;;
     libfaketime_*) echo library | put usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1 ;;
+    tcc_*) put usr/bin/tcc <"$(dirname -- "$0")/fake-tcc" ;;
     python3-pip-whl_*) echo wheel | put usr/share/python-wheels/pip-25.whl ;;
   esac
 }

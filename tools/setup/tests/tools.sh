@@ -430,3 +430,44 @@ test_without_apt_there_is_a_sentence_on_why_there_is_no_libfaketime() {
   new_sandbox faketime-macos
   says "there is no apt here" "$(complaint_of bring faketime)"
 }
+
+# A compiler of C, whose programs say what compiled them.
+fake_compiler() {
+  # shellcheck disable=SC2016  # the fake expands these
+  printf '#!/bin/sh\necho "compile with %s" >>"$CALLS"\nwhile [ "$1" != -o ]; do shift; done\nprintf "#!/bin/sh\\necho %s" >"$2"\nchmod +x "$2"\n' \
+    "$1" "$1"
+}
+
+# A sandbox with the supervisor's source.
+new_sandbox_with_source() {
+  new_sandbox "$1"
+  mkdir -- "$CLONE/api"
+  cp -R -- "$ROOT/api/supervisor" "$CLONE/api/supervisor"
+}
+
+test_the_supervisor_is_compiled_by_the_systems_compiler_and_again_when_its_source_has_changed() {
+  new_sandbox_with_source supervisor
+  fake_compiler cc | fake cc
+  bring supervisor
+  says cc "$("$CLONE/.tools/bin/supervisor")"
+  : >"$CALLS"
+  bring supervisor
+  [[ ! -s $CALLS ]]
+  echo >>"$CLONE/api/supervisor/supervisor.c"
+  bring supervisor
+  says 'compile with cc' "$(<"$CALLS")"
+}
+
+test_without_a_compiler_the_supervisor_is_compiled_by_Debians_tcc_on_its_own_libc() {
+  new_sandbox_with_source supervisor-tcc
+  fake_debian
+  fake_compiler tcc >"$FAKES/fake-tcc"
+  bring supervisor
+  says 'download libc6 tcc musl-dev' "$(grep ' download ' "$CALLS" | tr '\n' ' ')"
+  says tcc "$("$CLONE/.tools/bin/supervisor")"
+}
+
+test_without_a_compiler_and_apt_there_is_a_sentence_on_what_the_supervisor_needs() {
+  new_sandbox_with_source supervisor-none
+  says 'install a C compiler' "$(complaint_of bring supervisor)"
+}
