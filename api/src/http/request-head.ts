@@ -127,7 +127,7 @@ function readWhole(text: string): ReceivedHead | BadHead | null {
   const major = text[targetEnd + 6] as string;
   const minor = text[targetEnd + 8] as string;
   if (major !== "1" || minor > "1") return { status: 505, sentence: "Expected HTTP/1.1 or HTTP/1.0." };
-  const method = text.slice(0, methodEnd);
+  const method = text.startsWith("GET ") ? "GET" : text.slice(0, methodEnd); // one text for all
   const asSent = text.slice(methodEnd + 1, targetEnd);
   const target = asSent.startsWith("/") ? asSent : pathOf(asSent, method);
   if (target === null) return bad("Expected a target that begins with a slash.");
@@ -168,10 +168,9 @@ function pathOf(target: string, method: string): string | null {
 
 /** Takes a field, whose name is from `start` to `colon` in a text, and whose value is from there to `end`. */
 function take(head: ReceivedHead, text: string, start: number, colon: number, end: number): BadHead | null {
+  if (colon - start === 4) return takeHost(head, text, colon + 1);
   const value = trimmedSlice(text, colon + 1, end);
   switch (colon - start) {
-    case 4:
-      return takeHost(head, value);
     case 10:
       if (closeOption.test(value)) head.isLast = true;
       return null;
@@ -191,9 +190,10 @@ function take(head: ReceivedHead, text: string, start: number, colon: number, en
   }
 }
 
-function takeHost(head: ReceivedHead, value: string): BadHead | null {
+function takeHost(head: ReceivedHead, text: string, from: number): BadHead | null {
   if (head.hasHost) return bad("Expected one field Host.");
-  if (!hostValue.test(value)) return bad("Expected a host and a port in the field Host.");
+  hostValue.lastIndex = from;
+  if (!hostValue.test(text)) return bad("Expected a host and a port in the field Host.");
   head.hasHost = true;
   return null;
 }
@@ -214,7 +214,7 @@ function takeTransferEncoding(head: ReceivedHead, value: string): BadHead | null
 
 const badLength = bad("Expected one Content-Length, of digits, or one Transfer-Encoding, chunked.");
 const host = "[A-Za-z0-9\\-._~!$&'()*+,;=:%[\\]]"; // RFC 3986, section 3.2.2, and a port
-const hostValue = new RegExp(`^${host}*$`);
+const hostValue = new RegExp(`[ \\t]*(?:${host}+[ \\t]*)?\\r`, "y");
 const absolute = new RegExp(`^https?://${host}+(?=[/?]|$)`, "i"); // no user: RFC 9110, section 4.2.4
 const closeOption = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 

@@ -111,7 +111,6 @@ const emptySet: RepresentationSet = {
 type BuilderOptions = {
   factory: RepresentationFactory;
   onBuilt: (seconds: number) => void;
-  yieldTurn?: () => Promise<void>;
 };
 
 /** A body, and the fields that are signed with it. */
@@ -127,19 +126,17 @@ export class Builder {
   readonly #keys: SigningKeys;
   readonly #factory: RepresentationFactory;
   readonly #onBuilt: (seconds: number) => void;
-  readonly #yieldTurn: () => Promise<void>;
 
   /** `onBuilt` is called with the time that every build took, what it waited for included. */
-  constructor(keys: SigningKeys, { factory, onBuilt, yieldTurn = yieldToEventLoop }: BuilderOptions) {
+  constructor(keys: SigningKeys, { factory, onBuilt }: BuilderOptions) {
     this.#keys = keys;
     this.#factory = factory;
     this.#onBuilt = onBuilt;
-    this.#yieldTurn = yieldTurn;
   }
 
-  /** Finishes a build in its time, a step a turn of the event loop. */
-  finish<T>(build: SignedBuild<T>): Promise<T> {
-    return finish(build, { keys: this.#keys, yieldTurn: this.#yieldTurn });
+  /** Finishes a build in its time, a step whenever `yieldTurn` resolves. */
+  finish<T>(build: SignedBuild<T>, yieldTurn = yieldToEventLoop): Promise<T> {
+    return finish(build, { keys: this.#keys, yieldTurn });
   }
 
   /**

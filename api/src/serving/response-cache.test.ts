@@ -4,6 +4,7 @@ import { regionCodes } from "@trendvault/contract/regions";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { until } from "@trendvault/kit/machine";
 import { openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
+import { fixedContent, jsonBody } from "../resources/resource.ts";
 import { BuildQueue, TwoGenerationCache } from "./response-cache.ts";
 
 function cacheOf(capacity: number) {
@@ -64,6 +65,31 @@ describe("a flood", () => {
   function keptBytes(): number {
     return origin.cache.size.weight;
   }
+
+  test("between two steps of a build there is a turn of the event loop without one", async () => {
+    let turn = 0;
+    const turns: number[] = [];
+    const count = (): unknown => ++turn < 100 && setImmediate(count);
+    const page = fixedContent(jsonBody("[]"));
+    await origin.cache.build(
+      {
+        url: "/steps",
+        route: "export",
+        read: () => page,
+        *readInSteps() {
+          for (let step = 1; step <= 5; step++) {
+            turns.push(turn);
+            if (step === 1) count();
+            yield;
+          }
+          return page;
+        },
+      },
+      0,
+    );
+    const between = turns.slice(1).map((at, index) => at - (turns[index] ?? 0));
+    expect(Math.min(...between)).toBeGreaterThanOrEqual(2);
+  });
 
   test("a flood of different valid queries keeps memory bounded and the ordinary page in it", async () => {
     let largest = 0;

@@ -80,7 +80,7 @@ export class ResponseCache {
    */
   build(resource: Resource, encoding: number): Promise<BuildResult> | null {
     return this.#sectionOf(resource).queue.run(`${encoding} ${resource.url}`, () =>
-      this.#builder.finish(this.#build(resource, encoding)),
+      this.#builder.finish(this.#build(resource, encoding), skipTurn),
     );
   }
 
@@ -234,6 +234,12 @@ export class TwoGenerationCache<V> {
 }
 
 const shortestPauseMs = 1; // a collection of what builds leave behind takes more
+
+/** Who comes in the turn between two steps waits for one of them, and not for both. */
+async function skipTurn(): Promise<void> {
+  await yieldToEventLoop();
+  await yieldToEventLoop();
+}
 
 type QueueOptions = {
   yieldTurn?: () => Promise<void>;
