@@ -50,8 +50,8 @@ class BenchEnvironment:
     servers: list[Server]  # that can be measured, the origin first
     versions: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)  # why a server is not measured
-    # Of the origin's largest process, after each measurement.
-    worker_mb: list[float] = field(default_factory=list)
+    # By server: of its largest process, the most after a measurement.
+    worker_mb: dict[str, float] = field(default_factory=dict)
 
     @property
     def mix(self) -> Path:
@@ -80,13 +80,10 @@ class BenchEnvironment:
         user, system = (
             (end - start) / counted["requests"] * 1e6 for start, end in zip(before, after, strict=True)
         )
-        progress.log(
-            f"{server.server.name}: {user:.1f} + {system:.1f} us per request, p99 {counted['p99 ms']:.1f} ms"
-        )
-        rss = server.rss_mb()
+        name, rss = server.server.name, server.rss_mb()
+        progress.log(f"{name}: {user:.1f} + {system:.1f} us per request, p99 {counted['p99 ms']:.1f} ms")
         _wait_until_it_rests(server)
-        if server.server.name in ORIGINS:
-            self.worker_mb.append(max(rss))
+        self.worker_mb[name] = max(*rss, self.worker_mb.get(name, 0))
         return {**counted, "CPU us": user + system, "user us": user, "system us": system, "RSS MB": sum(rss)}
 
     def measure_alone(

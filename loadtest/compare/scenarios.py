@@ -237,9 +237,10 @@ def _measured(
     except FAILURES as reason:
         progress.log(f"{', '.join(names)}: {reason}")
         results = [_failed(name, str(reason)) for name in names]
-    if bench.worker_mb:
-        what = f"memory of a worker, {', '.join(names)}"
-        results[-1].goals.append(Goal(what, max(bench.worker_mb), _MOST_WORKER_MB.get(names[0], 60), "MB"))
+    if ORIGIN in bench.worker_mb:
+        what, most = f"memory of a worker, {', '.join(names)}", _MOST_WORKER_MB.get(names[0], 60)
+        floor = bench.worker_mb.get(SOCKET)
+        results[-1].goals.append(Goal(what, bench.worker_mb[ORIGIN], most, "MB", floor=floor))
     return results
 
 

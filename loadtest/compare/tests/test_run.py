@@ -31,7 +31,7 @@ def test_a_scenario_that_fails_is_a_missed_goal_and_the_others_run(
         raise CannotMeasure("its disk is full")
 
     def succeed(bench: BenchEnvironment, _rounds: Rounds) -> ScenarioResult:
-        bench.worker_mb.append(70)
+        bench.worker_mb |= {"TrendVault": 70, "Bun, socket that reads nothing": 44}
         return ScenarioResult("start", ("ms",), [("a", (1.0,))])
 
     for name, measure in (("memory", fail), ("start", succeed)):
@@ -39,7 +39,7 @@ def test_a_scenario_that_fails_is_a_missed_goal_and_the_others_run(
     failed, measured = measure_scenarios(["memory", "start"], bench, quick=True)
     assert failed.notes == ["not measured: its disk is full"]
     assert [goal.is_met for goal in failed.goals] == [False]
-    assert [(goal.reached, goal.is_met) for goal in measured.goals] == [(70, False)]
+    assert [(goal.reached, goal.floor, goal.is_met) for goal in measured.goals] == [(70, 44, False)]
 
 
 def test_a_server_that_fails_is_left_out_and_a_row_says_why(bench: BenchEnvironment) -> None:
