@@ -31,7 +31,7 @@ export type SignedBuild<T> = Generator<SigningRequest | CodingRequest | typeof e
 
 type Finishing = { keys: SigningKeys; yieldTurn: () => Promise<void> };
 
-/** A step a turn of the event loop; signs, and codes what is long, in another thread. */
+/** A step whenever `yieldTurn` resolves; signs, and codes what is long, in another thread. */
 export async function finish<T>(build: SignedBuild<T>, { keys, yieldTurn }: Finishing): Promise<T> {
   let step = build.next();
   while (!step.done) {
