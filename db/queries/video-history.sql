@@ -6,12 +6,12 @@ WITH RECURSIVE chain (region, observed_at, views, previous_observed_at, step) AS
   SELECT o.region, o.observed_at, o.views, o.previous_observed_at, 1
   FROM velocity AS v
   JOIN observations AS o ON o.observed_at = v.last_observed_at AND o.region = v.region AND o.video_id = v.video_id
-  WHERE v.video_id = ?1 AND (?3 IS NULL OR v.region = ?3)
+  WHERE v.video_id = +?1 AND (+?3 IS NULL OR v.region = +?3)
   UNION ALL
   SELECT o.region, o.observed_at, o.views, o.previous_observed_at, step + 1
   FROM chain
   JOIN observations AS o
-    ON o.observed_at = chain.previous_observed_at AND o.region = chain.region AND o.video_id = ?1
-  WHERE step < ?2
+    ON o.observed_at = chain.previous_observed_at AND o.region = chain.region AND o.video_id = +?1
+  WHERE step < +?2
 )
 SELECT region, observed_at, views FROM chain ORDER BY region, observed_at DESC

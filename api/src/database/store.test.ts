@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { regionCodes } from "@trendvault/contract/regions";
@@ -57,6 +58,55 @@ test("a list whose ranks have a gap is not served", () => {
   expect(() => store.readListPage(query, { generation: 1, afterRank: 0 })).toThrow("gaps");
   store.close();
 });
+
+test("no parameter of a statement shows SQLite its value, for which it would be compiled anew", () => {
+  builder.publish([{ region: "GB", videos: videos(5) }]);
+  const query = spyOn(Database.prototype, "query");
+  const store = Store.open(builder.path);
+  askEverything(store, videos(1)[0]?.id ?? "");
+  const statements = query.mock.calls.map(([sql]) => sql.replace(/--.*/g, "").replace(/'[^']*'/g, "''"));
+  query.mockRestore();
+  store.close();
+  const isHidden = /\+\?\d*|LIMIT \?\d* \+ 0/g;
+  expect(statements.filter((sql) => sql.includes("?")).length).toBeGreaterThan(25);
+  expect(statements.filter((sql) => sql.replace(isHidden, "").includes("?"))).toEqual([]);
+});
+
+function askEverything(store: Store, id: string): void {
+  const generation = store.newestGeneration({ at: 1 });
+  if (generation === null) throw new Error("Nothing was published");
+  const [region, window, limit] = ["GB", "day", 5] as const;
+  const start = { generation: generation.id, afterRank: 0 };
+  const readExplanations = () => {
+    for (const video of [id, "none"]) store.readExplanation({ id: video, region, window }, generation.id);
+  };
+  const tables = ["videos", "velocity", "observations", "trending_by_video"] as const;
+  const asked: Record<Exclude<keyof Store, "path">, () => unknown> = {
+    newestGeneration: () => store.newestGeneration(),
+    dataVersion: () => store.dataVersion(),
+    idBefore: () => store.idBefore(generation.id),
+    regionAfter: () => store.regionAfter(generation.id, region),
+    readLists: () => store.readLists(generation.id),
+    countRanks: () => store.countRanks(generation.id, region, window),
+    readListPage: () =>
+      [{}, { fields: "chart" as const }, { titles: "de" }].map((more) =>
+        store.readListPage({ region, window, limit, ...more }, start),
+      ),
+    readVideo: () => store.readVideo(id, generation),
+    readListedVideos: () => store.readListedVideos(generation.id),
+    hasVideo: () => store.hasVideo(id),
+    hasTitles: () => store.hasTitles(generation.id, region),
+    readExplanation: readExplanations,
+    expectManyExplanations: () => [store.expectManyExplanations(), readExplanations()],
+    readMetadata: () => store.readMetadata(generation.id),
+    readSlice: () =>
+      tables.map((table) => store.readSlice(table, { after: null, generation: generation.id })),
+    requireSameRows: () => store.requireSameRows(generation.id),
+    releaseMemory: () => store.releaseMemory(),
+    close: () => {},
+  };
+  for (const ask of Object.values(asked)) ask();
+}
 
 test.each([
   [supportedSchemaVersion, 0, true],

@@ -11,13 +11,20 @@ const pageCacheKilobytes = 1024; // a page of 50 is read in half of the time tha
 const startBusyTimeoutMs = 2000; // the writer may be recovering the log
 const busyTimeoutMs = 10; // a wait stops every request of this process
 
-/** One connection to the writer's database: read-only, it never migrates and cannot write. */
+/**
+ * One connection to the writer's database: read-only, it never migrates and cannot write.
+ *
+ * In its SQL a parameter is `+?1`, after LIMIT `?1 + 0`: where the plan might depend on the value of a bare parameter, SQLite
+ * compiles the statement anew for each run, which takes five to twenty times as long as the run itself.
+ */
 export class Store {
   readonly path: string;
   readonly #database: Database;
-  readonly #readListPage: ReturnType<typeof prepareListPageQuery>;
+  #readListPage: ReturnType<typeof prepareListPageQuery>;
   readonly #readVideo: ReturnType<typeof prepareVideoQuery>;
   readonly #readDataVersion: () => number;
+  readonly #begin: () => void;
+  readonly #end: () => void;
   readonly #isHidden: IsHidden;
   #readParts: ReadParts;
   /** Unix seconds: what may be shown is read as of then. */
@@ -50,6 +57,9 @@ export class Store {
     this.#readParts = extractParts(database);
     const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
     this.#readDataVersion = () => dataVersion.get()?.data_version ?? 0;
+    const [begin, end] = [database.query("BEGIN"), database.query("COMMIT")];
+    this.#begin = () => begin.run();
+    this.#end = () => end.run();
     database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   }
 
@@ -65,6 +75,7 @@ export class Store {
   newestGeneration({ at = this.#at, largestIds }: NewestQuery = {}): Generation | null {
     return this.#inTransaction(() => {
       requireSchema(this.#database, this.path);
+      this.#readListPage = prepareListPageQuery(this.#database, this.#isHidden); // there may be further columns
       this.#at = at;
       return readGeneration(this.#database, { at, isHidden: this.#isHidden, largestIds });
     });
@@ -72,13 +83,13 @@ export class Store {
 
   /** The largest id of a generation that is smaller than another one, whatever its regions; null when there is none. */
   idBefore(id: number): number | null {
-    const sql = "SELECT max(id) AS id FROM generations WHERE id < ?";
+    const sql = "SELECT max(id) AS id FROM generations WHERE id < +?";
     return this.#database.query<{ id: number | null }, [number]>(sql).get(id)?.id ?? null;
   }
 
   /** The next region of a generation, by code; null after the last. */
   regionAfter(generation: number, region: string): string | null {
-    const sql = "SELECT min(region) AS code FROM generation_regions WHERE generation = ? AND region > ?";
+    const sql = "SELECT min(region) AS code FROM generation_regions WHERE generation = +? AND region > +?";
     return (
       this.#database.query<{ code: string | null }, [number, string]>(sql).get(generation, region)?.code ??
       null
@@ -120,7 +131,7 @@ export class Store {
   /** Whether a video of a region's lists over all categories has titles by language. */
   hasTitles(generation: number, region: string): boolean {
     // Without the windows, SQLite reads the lists of all categories.
-    const sql = () => `SELECT 1 FROM trending WHERE generation = ?1 AND region = ?2
+    const sql = () => `SELECT 1 FROM trending WHERE generation = +?1 AND region = +?2
       AND window IN (${windows.map((name) => `'${name}'`)}) AND category = '' AND ${this.#isHidden.isTitled()} LIMIT 1`;
     return this.#inTransaction(() => this.#database.query(sql()).get(generation, region) !== null);
   }
@@ -166,9 +177,15 @@ export class Store {
     this.#database.close();
   }
 
-  // One short transaction: left open, it would keep the writer's checkpoints from shortening the log.
+  // One short transaction: left open, it would keep the writer's checkpoints from shortening the log. Not Bun's own, which
+  // takes as long as reading ten rows.
   #inTransaction<T>(read: () => T): T {
-    return this.#database.transaction(read)();
+    this.#begin();
+    try {
+      return read();
+    } finally {
+      if (this.#database.inTransaction) this.#end(); // SQLite ends it itself after some failures
+    }
   }
 }
 
@@ -201,12 +218,12 @@ const slices: Record<SlicedTable, string> = {
   videos: slice("id", "length(title) + length(thumb_base)", "videos"),
   velocity: slice("video_id", "description_hash", "velocity"),
   observations: slice("observed_at", "previous_observed_at", "observations"),
-  trending_by_video: slice("video_id", "0", "trending INDEXED BY trending_by_video", " AND generation = ?2"),
+  trending_by_video: slice("video_id", "0", "trending INDEXED BY trending_by_video", " AND generation = +?2"),
 };
 
 function slice(key: string, read: string, source: string, where = ""): string {
   return `SELECT max(key) AS last, total(read) FROM (SELECT ${key} AS key, ${read} AS read FROM ${source}
-    WHERE ${key} > ?1${where} ORDER BY ${key} LIMIT ${rowsPerSlice})`;
+    WHERE ${key} > +?1${where} ORDER BY ${key} LIMIT ${rowsPerSlice})`;
 }
 
 /** Reads the rows after a key (null: from the first one). Gives the last key that was read, or null at the end. */
@@ -225,8 +242,8 @@ function readSlice(
 
 // A count alone is read from the heads of pages; with a sum SQLite has to read the rows.
 const comparedRowsSql = `SELECT
-  (SELECT count(*) + 0 * total(views) FROM trending NOT INDEXED WHERE generation = ?1) AS listed,
-  (SELECT count(*) + 0 * total(length(video_id)) FROM trending INDEXED BY trending_by_video WHERE generation = ?1) AS indexed`;
+  (SELECT count(*) + 0 * total(views) FROM trending NOT INDEXED WHERE generation = +?1) AS listed,
+  (SELECT count(*) + 0 * total(length(video_id)) FROM trending INDEXED BY trending_by_video WHERE generation = +?1) AS indexed`;
 
 /**
  * Compares the lists of a generation with the index of their videos: where a page has lost its rows, SQLite may give a
@@ -369,8 +386,8 @@ const videoSql = (
   isHidden: IsHidden,
 ) => `SELECT id, title, channel, category, language, published_at, duration_seconds, ${isHidden.thumbs()} AS thumbs, url,
     ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until,
-    ${isHidden.live.at("?2")} AS live, ${isHidden.isForKids()} AS made_for_kids, ${isHidden.details()} AS details
-  FROM videos WHERE id = ?1 AND NOT (${isHidden.at("?2")})`;
+    ${isHidden.live.at("+?2")} AS live, ${isHidden.isForKids()} AS made_for_kids, ${isHidden.details()} AS details
+  FROM videos WHERE id = +?1 AND NOT (${isHidden.at("+?2")})`;
 
 // Left to itself, SQLite reads the whole generation, because the primary key has the order that is asked for, too.
 export const placesSql = (
@@ -380,7 +397,7 @@ export const placesSql = (
     round(${expectedViews}, 1) AS expected_views, look_weight, ${placed.column("placed")} AS placed,
     ${placed.column("placed_until")} AS placed_until
   FROM trending INDEXED BY trending_by_video CROSS JOIN generation_regions USING (generation, region)
-  WHERE generation = ?1 AND video_id = ?2 AND NOT (${placed.isOver("?3")}) ORDER BY region, window, category`;
+  WHERE generation = +?1 AND video_id = +?2 AND NOT (${placed.isOver("+?3")}) ORDER BY region, window, category`;
 
 /** Prepares the statements once; the returned function reads one video, inside a transaction. */
 function prepareVideoQuery(database: Database, isHidden: IsHidden) {
@@ -463,10 +480,10 @@ export type ListPage = {
   endsAt: number;
 };
 
-const listWhere = "generation = ?1 AND trending.region = ?2 AND window = ?3 AND trending.category = ?4";
+const listWhere = "generation = +?1 AND trending.region = +?2 AND window = +?3 AND trending.category = +?4";
 
 const headSql = `SELECT published_at, previous_at, max_per_channel, max_per_channel_ranks, newest_observed_at, look_weight FROM generations
-  JOIN generation_regions ON generation = id AND region = ?2 WHERE id = ?1`;
+  JOIN generation_regions ON generation = id AND region = +?2 WHERE id = +?1`;
 
 const totalSql = `SELECT rank AS total FROM trending WHERE ${listWhere} ORDER BY rank DESC LIMIT 1`;
 
@@ -479,12 +496,12 @@ function rowsSql(expectedViews: string, isHidden: IsHidden, { fields, titles }: 
   const columns = titles === undefined ? growth : `${growth}, ${isHidden.titles()} AS titles`;
   return `SELECT rank, trending.video_id, score, ${expectedViews} AS expected_views, trending.views, views_per_hour, previous_views_per_hour,
     title, ${isHidden.titleInRegion()} AS title_in_region, channel, videos.category AS category, language, published_at, duration_seconds, ${isHidden.thumbs()} AS thumbs, url, previous_rank,
-    ((${isHidden.at("?7")}) OR ${isHidden.placed.isOver("?7")} OR ${isHidden.live.isOver("?7", "?4")}) AS hidden,
+    ((${isHidden.at("+?7")}) OR ${isHidden.placed.isOver("+?7")} OR ${isHidden.live.isOver("+?7", "+?4")}) AS hidden,
     ${isHidden.placed.column("placed")} AS placed, ${isHidden.placed.column("placed_until")} AS placed_until,
     ${isHidden.column("countries")} AS countries, ${isHidden.column("available_until")} AS available_until,
-    ${isHidden.live.at("?7")} AS live, ${isHidden.live.endsAt()} AS live_until, ${isHidden.isForKids()} AS made_for_kids${columns}
+    ${isHidden.live.at("+?7")} AS live, ${isHidden.live.endsAt()} AS live_until, ${isHidden.isForKids()} AS made_for_kids${columns}
   FROM trending JOIN videos ON videos.id = trending.video_id ${join}
-  WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;
+  WHERE ${listWhere} AND rank > +?5 ORDER BY rank LIMIT ?6 + 0`;
 }
 
 type List = [number, string, string, string];
@@ -508,22 +525,27 @@ function findExpectedViews(database: Database): () => string {
 function findColumn(database: Database, table: string, column: string): () => boolean {
   let isThere = false;
   return () => {
-    const find = "SELECT 1 FROM pragma_table_info(?) WHERE name = ?";
+    const find = "SELECT 1 FROM pragma_table_info(+?) WHERE name = +?";
     isThere ||= database.query<object, [string, string]>(find).get(table, column) !== null;
     return isThere;
   };
 }
 
-/** Prepares the statements once; the returned function reads one page, inside a transaction. */
+/** The returned function reads one page, inside a transaction. It prepares a statement once: make it anew after a migration. */
 function prepareListPageQuery(database: Database, isHidden: IsHidden) {
   const head = database.query<Head, [number, string]>(headSql);
   const total = database.query<{ total: number }, List>(totalSql);
   const expectedViews = findExpectedViews(database);
   type Ends = Record<"available_until" | "placed_until" | "live_until", number | null>;
   type Row = ListRow & Ends & { hidden: 0 | 1 };
+  const prepareRows = (query: TrendingQuery) =>
+    database.query<Row, [...List, number, number, number]>(rowsSql(expectedViews(), isHidden, query));
+  const prepared = new Map<string, ReturnType<typeof prepareRows>>(); // by what their SQL depends on
   const rowsOf = (query: TrendingQuery) => {
-    const sql = rowsSql(expectedViews(), isHidden, query);
-    return database.query<Row, [...List, number, number, number]>(sql);
+    const kind = `${query.fields === "chart"} ${query.titles !== undefined}`;
+    const statement = prepared.get(kind) ?? prepareRows(query);
+    prepared.set(kind, statement);
+    return statement;
   };
   return (query: TrendingQuery, start: PageStart, at: number): ListPage | null => {
     const found = head.get(start.generation, query.region);
@@ -570,7 +592,7 @@ function requireWhole(page: Omit<ListPage, "endsAt">, afterRank: number, limit: 
 type ListedVideo = { id: string; region: string; window: string };
 
 const listedSql = `SELECT DISTINCT video_id AS id, region, window FROM trending INDEXED BY trending_by_video
-  WHERE generation = ? ORDER BY video_id, region, window`;
+  WHERE generation = +? ORDER BY video_id, region, window`;
 
 /** The videos of all lists of a generation, in order. */
 function readListedVideos(database: Database, generation: number): ListedVideo[] {
@@ -679,14 +701,14 @@ export type ExplanationKey = { id: string; region: string; window: Window };
 const explainedVideoSql = (isHidden: IsHidden) => `SELECT id, title, channel, category, published_at,
     ${isHidden.column("available_until")} AS available_until, ${isHidden.column("countries")} AS countries,
     ${isHidden.details()} AS details,
-    (SELECT ${isHidden.titleInRegion()} FROM trending WHERE generation = ?3 AND video_id = ?1 AND region = ?2 LIMIT 1)
+    (SELECT ${isHidden.titleInRegion()} FROM trending WHERE generation = +?3 AND video_id = +?1 AND region = +?2 LIMIT 1)
       AS title_in_region FROM videos
-  WHERE id = ?1 AND NOT (${isHidden.at("?4")})
-    AND (EXISTS (SELECT 1 FROM velocity WHERE video_id = ?1 AND region = ?2)
-      OR EXISTS (SELECT 1 FROM catalogue WHERE video_id = ?1 AND region = ?2)
-      OR EXISTS (SELECT 1 FROM trending WHERE generation = ?3 AND video_id = ?1 AND region = ?2))`;
+  WHERE id = +?1 AND NOT (${isHidden.at("+?4")})
+    AND (EXISTS (SELECT 1 FROM velocity WHERE video_id = +?1 AND region = +?2)
+      OR EXISTS (SELECT 1 FROM catalogue WHERE video_id = +?1 AND region = +?2)
+      OR EXISTS (SELECT 1 FROM trending WHERE generation = +?3 AND video_id = +?1 AND region = +?2))`;
 
-const madeSql = `SELECT formula, taper_hours, max_per_channel, max_per_channel_ranks FROM generations WHERE id = ?1`;
+const madeSql = `SELECT formula, taper_hours, max_per_channel, max_per_channel_ranks FROM generations WHERE id = +?1`;
 
 const placeSql = (
   expectedViews: string,
@@ -694,39 +716,39 @@ const placeSql = (
 ) => `SELECT ${placed.column("placed")} AS placed, ${placed.column("placed_until")} AS placed_until,
     trending.rank, round(score, 1) AS score,
     round(${expectedViews}, 1) AS expected_views, look_weight,
-    (SELECT max(rank) FROM trending WHERE generation = ?1 AND region = ?2 AND window = ?4 AND category = '') AS total,
+    (SELECT max(rank) FROM trending WHERE generation = +?1 AND region = +?2 AND window = +?4 AND category = '') AS total,
     e.rank IS NOT NULL AS is_explored
   FROM trending INDEXED BY trending_by_video
   CROSS JOIN generation_regions USING (generation, region)
   LEFT JOIN explored_ranks AS e USING (generation, region, window, category, rank)
-  WHERE trending.generation = ?1 AND trending.region = ?2 AND video_id = ?3 AND trending.window = ?4
-    AND trending.category = '' AND NOT (${placed.isOver("?5")})`;
+  WHERE trending.generation = +?1 AND trending.region = +?2 AND video_id = +?3 AND trending.window = +?4
+    AND trending.category = '' AND NOT (${placed.isOver("+?5")})`;
 
 const rankedSql = `SELECT look_weight, t.views, t.views_per_hour, t.previous_views_per_hour
   FROM trending AS t INDEXED BY trending_by_video
   JOIN generation_regions USING (generation, region)
-  WHERE generation = ?1 AND region = ?2 AND t.video_id = ?3 AND t.category = '' LIMIT 1`;
+  WHERE generation = +?1 AND region = +?2 AND t.video_id = +?3 AND t.category = '' LIMIT 1`;
 
 const absenceSql = (
   impressions: string,
   firstAnnounced: string,
 ) => `SELECT look_weight, published_at, newest_observed_at,
     ifnull(last.rank, 0) AS last_rank, round(last.score, 1) AS last_score,
-    coalesce((SELECT first_observed_at FROM velocity WHERE video_id = ?3 AND region = ?2),
-      (SELECT min(${firstAnnounced}) FROM catalogue WHERE video_id = ?3 AND region = ?2), 0) AS known_since,
-    (SELECT first_seen_at FROM videos WHERE id = ?3) AS came_at,
+    coalesce((SELECT first_observed_at FROM velocity WHERE video_id = +?3 AND region = +?2),
+      (SELECT min(${firstAnnounced}) FROM catalogue WHERE video_id = +?3 AND region = +?2), 0) AS known_since,
+    (SELECT first_seen_at FROM videos WHERE id = +?3) AS came_at,
     (SELECT count(*) FROM trending AS t JOIN videos AS v ON v.id = t.video_id
-      WHERE t.generation = ?1 AND t.region = ?2 AND t.window = ?4 AND t.category = ''
-        AND v.channel = (SELECT channel FROM videos WHERE id = ?3)) AS of_channel,
+      WHERE t.generation = +?1 AND t.region = +?2 AND t.window = +?4 AND t.category = ''
+        AND v.channel = (SELECT channel FROM videos WHERE id = +?3)) AS of_channel,
     iif(look_weight IS NULL, NULL, ${impressions}) AS impressions
   FROM generation_regions JOIN generations ON id = generation LEFT JOIN (
-    SELECT rank, score FROM trending WHERE generation = ?1 AND region = ?2 AND window = ?4 AND category = ''
+    SELECT rank, score FROM trending WHERE generation = +?1 AND region = +?2 AND window = +?4 AND category = ''
     ORDER BY rank DESC LIMIT 1) AS last
-  WHERE generation = ?1 AND region = ?2`;
+  WHERE generation = +?1 AND region = +?2`;
 
 // Files of followers have no sums of visitors.
 const impressionsTableSql = "SELECT 1 FROM sqlite_schema WHERE name = 'impressions'";
-const impressionsSql = "(SELECT total(impressions) FROM impressions WHERE region = ?2 AND video_id = ?3)";
+const impressionsSql = "(SELECT total(impressions) FROM impressions WHERE region = +?2 AND video_id = +?3)";
 
 function readAbsence(database: Database, key: [number, string, string], window: Window): AbsenceRow | null {
   const impressions = database.query(impressionsTableSql).get() === null ? "NULL" : impressionsSql;
@@ -736,7 +758,7 @@ function readAbsence(database: Database, key: [number, string, string], window: 
 }
 
 const velocitySql = `SELECT views, last_observed_at AS counted_at, views_per_hour, rated_at, previous_views_per_hour
-  FROM velocity WHERE video_id = ?1 AND region = ?2`;
+  FROM velocity WHERE video_id = +?1 AND region = +?2`;
 
 /** What is stored about a video's place; null when nothing is known of it in that region. Call it in a transaction. */
 function readExplanation(
@@ -769,14 +791,14 @@ function readExplanation(
 
 function readRule(database: Database, key: [number, string, string]): ExplanationRecord["rule"] {
   if (!findColumn(database, "explanations", "rules")()) return null;
-  const sql = `SELECT json_extract(rules, '$."' || ?3 || '"') AS rule FROM explanations WHERE generation = ?1 AND region = ?2`;
+  const sql = `SELECT json_extract(rules, '$."' || +?3 || '"') AS rule FROM explanations WHERE generation = +?1 AND region = +?2`;
   const row = database.query<{ rule: string | null }, typeof key>(sql).get(...key);
   return row?.rule == null ? null : JSON.parse(row.rule);
 }
 
 function readLifted(database: Database, id: string, at: number): string[] {
   if (!findColumn(database, "lifted", "field")()) return [];
-  const sql = "SELECT field FROM lifted WHERE video_id = ?1 AND ifnull(until > ?2, 1) ORDER BY field";
+  const sql = "SELECT field FROM lifted WHERE video_id = +?1 AND ifnull(until > +?2, 1) ORDER BY field";
   const rows = database.query<{ field: string }, [string, number]>(sql).all(id, at);
   return rows.map(({ field }) => field);
 }
@@ -825,7 +847,7 @@ function readVisitors([impressions, ...more]: VisitorValues, weight: number | nu
 
 /** How the lists of a generation were made, or null when it is gone. */
 function readMetadata(database: Database, generation: number): RankingMetadata | null {
-  const sql = `SELECT formula, sources, explore_share, removed_videos, looks_counted FROM generations WHERE id = ?`;
+  const sql = `SELECT formula, sources, explore_share, removed_videos, looks_counted FROM generations WHERE id = +?`;
   return database.query<RankingMetadata, [number]>(sql).get(generation);
 }
 
@@ -841,8 +863,8 @@ type Key = { id: string; region: string; window: string };
 type ReadParts = (generation: number, key: Key) => StoredParts | null;
 
 // The characters of an id need no escaping within the quotes of a path.
-const partsSql = `SELECT json_extract(parts, '$."' || ?3 || '"') AS parts, json_extract(limited, '$.' || ?4) AS limited
-  FROM explanations WHERE generation = ?1 AND region = ?2`;
+const partsSql = `SELECT json_extract(parts, '$."' || +?3 || '"') AS parts, json_extract(limited, '$.' || +?4) AS limited
+  FROM explanations WHERE generation = +?1 AND region = +?2`;
 
 /** Reads a video's parts alone: as long as the parts of a whole region are parsed for it, some 0.3 milliseconds. */
 function extractParts(database: Database): ReadParts {
@@ -855,7 +877,7 @@ function extractParts(database: Database): ReadParts {
 }
 
 const membersOf = (column: string) =>
-  `SELECT key, value FROM explanations, json_each(${column}) WHERE generation = ?1 AND region = ?2`;
+  `SELECT key, value FROM explanations, json_each(${column}) WHERE generation = +?1 AND region = +?2`;
 
 /** The same from memory, for who asks for many videos of a region one after another: it keeps those of the last one. */
 function keepParts(database: Database): ReadParts {
@@ -969,7 +991,7 @@ type RegionRow = {
 const newestSql = `SELECT r.region, g.id, g.published_at, g.max_per_channel, g.max_per_channel_ranks, r.video_count,
     r.newest_observed_at, (${endSql("")} ORDER BY generation LIMIT 1) AS oldest_id
   FROM regions CROSS JOIN generation_regions AS r ON r.region = code AND r.generation = (
-    ${endSql(`AND generation <= ifnull(?1 ->> code, ${Number.MAX_SAFE_INTEGER})`)} ORDER BY generation DESC LIMIT 1)
+    ${endSql(`AND generation <= ifnull(+?1 ->> code, ${Number.MAX_SAFE_INTEGER})`)} ORDER BY generation DESC LIMIT 1)
   JOIN generations AS g ON g.id = r.generation`;
 
 function endSql(bound: string): string {
@@ -1008,12 +1030,12 @@ function describeRegion(row: RegionRow): RegionGeneration {
 // Steps from list to list along the primary key: DISTINCT would read every row of the generation. The rank
 // makes each step a seek; without it SQLite would first read the whole list that it is to leave.
 const nextListSql = `SELECT region, window, category FROM trending
-  WHERE generation = ?1 AND (region, window, category, rank) > (?2, ?3, ?4, ${Number.MAX_SAFE_INTEGER})
+  WHERE generation = +?1 AND (region, window, category, rank) > (+?2, +?3, +?4, ${Number.MAX_SAFE_INTEGER})
   ORDER BY region, window, category, rank LIMIT 1`;
 
 // The sum makes SQLite read the rows, and not only count them.
 const ranksSql = `SELECT category, count(*) AS ranks, max(rank) AS last, sum(views) FROM trending
-  WHERE generation = ?1 AND region = ?2 AND window = ?3 GROUP BY category`;
+  WHERE generation = +?1 AND region = +?2 AND window = +?3 GROUP BY category`;
 
 /** Reads every rank of a region's and window's lists, and gives how many each has. @throws Error for a torn list */
 function countRanks(
@@ -1045,8 +1067,8 @@ function readLists(database: Database, generation: number): NamedList[] {
 const endsSql = (ends: [column: string, table: string][]) =>
   ends
     .map(
-      ([column, table]) => `SELECT (SELECT max(${column}) FROM ${table} WHERE ${column} <= ?1) AS last,
-  (SELECT min(${column}) FROM ${table} WHERE ${column} > ?1) AS next`,
+      ([column, table]) => `SELECT (SELECT max(${column}) FROM ${table} WHERE ${column} <= +?1) AS last,
+  (SELECT min(${column}) FROM ${table} WHERE ${column} > +?1) AS next`,
     )
     .join(" UNION ALL ");
 
