@@ -22,6 +22,15 @@ test("what has a default may be left out", () => {
   });
 });
 
+test("auto is a worker for each processor, up to as many as the supervisor has slots for", () => {
+  const counts = [1, 64, 256, 257, 1024].map((count) => {
+    Object.defineProperty(navigator, "hardwareConcurrency", { value: count, configurable: true });
+    return readSettings({ ...enough, WORKERS: "auto" }).workers;
+  });
+  Reflect.deleteProperty(navigator, "hardwareConcurrency"); // that of the machine is its prototype's
+  expect(counts).toEqual([1, 64, 256, 256, 256]);
+});
+
 test("spans are exported where a collector is named", () => {
   const read = (endpoint: string) =>
     readSettings({ ...enough, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }).tracing;

@@ -333,9 +333,14 @@ test("SIGHUP reads the file of the regions again; one with a mistake leaves thos
   };
   expect(await codes()).toBe("GB,PL");
   await until(async () => (await running.readiness()).status === "ok");
+  const isRejected = (why: RegExp) => async () =>
+    (await running.readiness()).reasons.some((reason) => why.test(reason));
   writeFileSync(file, tableOf(gb)); // without its default
   running.kill("SIGHUP");
-  await until(async () => (await running.readiness()).reasons.some((reason) => /PL is none of/.test(reason)));
+  await until(isRejected(/PL is none of/));
+  writeFileSync(file, JSON.stringify({ default: "PL", regions: [gb, pl], "half\ud800": 1 })); // of a character
+  running.kill("SIGHUP");
+  await until(isRejected(/half\ufffd: unknown/));
   const { reasons } = await running.readiness();
   expect(reasons).toContainEqual(expect.stringMatching(/^A file of keys or regions cannot be used/));
   expect(await codes()).toBe("GB,PL");

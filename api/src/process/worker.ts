@@ -108,7 +108,7 @@ function readLaunch(env: Environment, { isFirst, again }: { isFirst: boolean; ag
     if (launch.count > 0) log("info", "keys_read", "The key files were read again.", facts);
     return launch;
   } catch (error) {
-    const { message } = error as Error;
+    const message = (error as Error).message.toWellFormed(); // as it is kept: all workers say the same
     const launch = readKept(env);
     log("error", "keys_rejected", "A file cannot be used; the previous ones stay.", { reason: message });
     const keysReason = `A file of keys or regions cannot be used, and the previous ones are: ${message}`;
