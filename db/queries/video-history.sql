@@ -1,5 +1,5 @@
 -- A video's newest observations in each region, newest first, at most ?2 a region.
--- ?1 video id, ?2 observations a region, ?3 region, or NULL for all of them.
+-- ?1 video id, ?2 observations a region, ?3 region, or NULL for all of them; why with +, api/src/database/store.ts says.
 -- It follows each region's chain backwards from the newest observation: `observations` is ordered by time, so that
 -- looking a video up in it would read the whole table.
 WITH RECURSIVE chain (region, observed_at, views, previous_observed_at, step) AS (

@@ -108,11 +108,12 @@ function readLaunch(env: Environment, { isFirst, again }: { isFirst: boolean; ag
     if (launch.count > 0) log("info", "keys_read", "The key files were read again.", facts);
     return launch;
   } catch (error) {
-    const message = (error as Error).message.toWellFormed(); // as it is kept: all workers say the same
+    const { message } = error as Error;
     const launch = readKept(env);
     log("error", "keys_rejected", "A file cannot be used; the previous ones stay.", { reason: message });
-    const keysReason = `A file of keys or regions cannot be used, and the previous ones are: ${message}`;
-    keep({ REASON: keysReason.slice(0, longestReason) });
+    const reason = `A file of keys or regions cannot be used, and the previous ones are: ${message}`;
+    const keysReason = reason.slice(0, longestReason).toWellFormed(); // as it is kept: all workers say the same
+    keep({ REASON: keysReason });
     return { ...launch, keysReason };
   }
 }
