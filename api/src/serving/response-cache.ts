@@ -10,13 +10,15 @@ type BuildResult = BuiltRepresentation | SignedRefusal | Refusal;
 
 // Until then there is no pause: a page and its assets take some 40 ms, which no visitor waits for three times.
 const usual = {
-  capacityBytes: 9_000_000,
+  capacity: 9_000_000, // bytes
+  onceCapacity: 1_000_000,
   queueCapacity: 512, // builds
   pauses: { afterMs: 60, times: 2, longestMs: 20 },
 };
 // Its steps are the longest: with pauses of twice their time, a flood doubled the p99 of what is in the cache.
 const large = {
-  capacityBytes: 4_000_000,
+  capacity: 4_000_000,
+  onceCapacity: 0,
   queueCapacity: 8,
   pauses: { afterMs: 0, times: 6, longestMs: 250 },
 };
@@ -61,7 +63,7 @@ export class ResponseCache {
     return entry === undefined || !this.#isServed(entry) ? undefined : entry;
   }
 
-  /** Lets the next request with the same URL find its entry without being parsed. */
+  /** Lets the next request with the same URL find its entry, which `find` gave, without being parsed. */
   remember(url: string, entry: CacheEntry): void {
     if (url.length > longestKeptUrl || isLarge(entry.resource)) return; // parsing is nothing beside half a MB
     if (this.#byUrl.size >= urlCapacity) this.#byUrl.clear();
@@ -149,13 +151,16 @@ export class ResponseCache {
 }
 
 /** Entries that are evicted for each other, and the queue of their builds. */
-type Section = { entries: TwoGenerationCache<CacheEntry>; queue: BuildQueue };
+type Section = { entries: TwoQueueCache<CacheEntry>; queue: BuildQueue };
 
 /** What is large has a section of its own: a flood of it neither evicts what is small nor makes its builds wait. */
-function createSection({ capacityBytes, queueCapacity, pauses }: typeof usual, onEvict: () => void): Section {
+function createSection(
+  { capacity, onceCapacity, queueCapacity, pauses }: typeof usual,
+  onEvict: () => void,
+): Section {
   const weigh = (entry: CacheEntry) => entry.weight;
   return {
-    entries: new TwoGenerationCache(capacityBytes, { weigh, onEvict }),
+    entries: new TwoQueueCache({ capacity, onceCapacity, weigh, onEvict }),
     queue: new BuildQueue(queueCapacity, { pauses }),
   };
 }
@@ -164,72 +169,129 @@ function isLarge({ readInSteps }: Resource): boolean {
   return readInSteps !== undefined;
 }
 
-type Weighed<V> = { value: V; weight: number };
+/** Values with what they weighed last, oldest first, and the sum of it. */
+class WeighedMap<V> {
+  readonly #weighed = new Map<string, { value: V; weight: number }>();
+  weight = 0;
+
+  get(key: string): V | undefined {
+    return this.#weighed.get(key)?.value;
+  }
+
+  has(key: string): boolean {
+    return this.#weighed.has(key);
+  }
+
+  set(key: string, value: V, weight: number): void {
+    this.weight += weight - (this.#weighed.get(key)?.weight ?? 0);
+    this.#weighed.set(key, { value, weight });
+  }
+
+  delete(key: string): void {
+    this.weight -= this.#weighed.get(key)?.weight ?? 0;
+    this.#weighed.delete(key);
+  }
+
+  keys(): Iterable<string> {
+    return this.#weighed.keys();
+  }
+
+  *entries(): Generator<[string, V]> {
+    for (const [key, { value }] of this.#weighed) yield [key, value];
+  }
+}
+
+type CacheOptions<V> = {
+  /** Of all values. */
+  capacity: number;
+  /** Of those that were asked for once. What weighs more is not held back. */
+  onceCapacity: number;
+  weigh: (value: V) => number;
+  /** Is called after evictions, but those from the queue: other references to the values have to go, too. */
+  onEvict: () => void;
+};
+
+const mostRemembered = 1000; // keys
 
 /**
- * A cache bounded by weight, in two generations: when the young one is full, it becomes the old one, and what was in
+ * A cache bounded by weight, from which a flood of what is asked for once evicts nothing that is asked for again. What
+ * is new waits in a queue; what is asked for while it is there, or not long after, comes to the others (2Q, Johnson and
+ * Shasha, VLDB 1994). These are in two generations: when the young one is full, it becomes the old one, and what was in
  * the old one is evicted. A value that is looked up moves to the young one. Unlike in a least-recently-used list, most
  * look-ups move nothing.
  */
-export class TwoGenerationCache<V> {
-  readonly #youngCapacity: number;
-  readonly #weigh: (value: V) => number;
-  readonly #onEvict: () => void;
-  #young = new Map<string, Weighed<V>>();
-  #old = new Map<string, Weighed<V>>();
-  #youngWeight = 0;
+export class TwoQueueCache<V> {
+  readonly #options: CacheOptions<V>;
+  readonly #once = new WeighedMap<V>();
+  #young = new WeighedMap<V>();
+  #old = new WeighedMap<V>();
+  /** The keys of what the queue had no more room for. */
+  readonly #remembered = new Set<string>();
 
-  /** `onEvict` is called after evictions: other references to the values have to go, too. */
-  constructor(capacity: number, options: { weigh: (value: V) => number; onEvict: () => void }) {
-    this.#youngCapacity = capacity / 2;
-    this.#weigh = options.weigh;
-    this.#onEvict = options.onEvict;
+  constructor(options: CacheOptions<V>) {
+    this.#options = options;
   }
 
+  /** Before it was looked up, only the cache may refer to a value. */
   get(key: string): V | undefined {
     const young = this.#young.get(key);
-    if (young !== undefined) return young.value;
-    const old = this.#old.get(key);
-    if (old === undefined) return undefined;
-    this.#old.delete(key);
-    this.set(key, old.value);
-    return old.value;
+    if (young !== undefined) return young;
+    const other = this.#old.get(key) ?? this.#once.get(key);
+    if (other !== undefined) this.#keep(key, other);
+    return other;
   }
 
   /** Keeps a value and weighs it. Call it again when the value has become heavier. */
   set(key: string, value: V): void {
-    const weight = this.#weigh(value);
-    this.#youngWeight += weight - (this.#young.get(key)?.weight ?? 0);
-    this.#young.set(key, { value, weight });
-    this.#old.delete(key);
-    if (this.#youngWeight > this.#youngCapacity) this.#evict();
+    const wasAskedFor = this.#young.has(key) || this.#old.has(key) || this.#remembered.delete(key);
+    const { weigh, onceCapacity } = this.#options;
+    if (wasAskedFor || weigh(value) > onceCapacity) this.#keep(key, value);
+    else this.#queue(key, value);
   }
 
   *values(): Generator<V> {
-    for (const { value } of this.#young.values()) yield value;
-    for (const { value } of this.#old.values()) yield value;
+    for (const part of [this.#once, this.#young, this.#old])
+      for (const [, value] of part.entries()) yield value;
   }
 
   /** Evicts the values that are selected, and gives their weight. */
   evictAll(isSelected: (value: V) => boolean): number {
-    let evicted = 0;
-    for (const values of [this.#young, this.#old]) {
-      for (const [key, { value, weight }] of values) {
-        if (!isSelected(value)) continue;
-        values.delete(key);
-        evicted += weight;
-        if (values === this.#young) this.#youngWeight -= weight;
-      }
-    }
-    if (evicted > 0) this.#onEvict();
+    const parts = [this.#once, this.#young, this.#old];
+    const weigh = () => parts.reduce((sum, { weight }) => sum + weight, 0);
+    const before = weigh();
+    for (const part of parts)
+      for (const [key, value] of part.entries()) if (isSelected(value)) part.delete(key);
+    const evicted = before - weigh();
+    if (evicted > 0) this.#options.onEvict();
     return evicted;
+  }
+
+  #queue(key: string, value: V): void {
+    const { weigh, onceCapacity } = this.#options;
+    this.#once.set(key, value, weigh(value));
+    for (const oldest of this.#once.keys()) {
+      if (this.#once.weight <= onceCapacity) break;
+      this.#once.delete(oldest);
+      this.#remembered.add(oldest);
+    }
+    for (const oldest of this.#remembered) {
+      if (this.#remembered.size <= mostRemembered) break;
+      this.#remembered.delete(oldest);
+    }
+  }
+
+  #keep(key: string, value: V): void {
+    const { weigh, capacity, onceCapacity } = this.#options;
+    this.#once.delete(key);
+    this.#old.delete(key);
+    this.#young.set(key, value, weigh(value));
+    if (this.#young.weight > (capacity - onceCapacity) / 2) this.#evict();
   }
 
   #evict(): void {
     this.#old = this.#young;
-    this.#young = new Map();
-    this.#youngWeight = 0;
-    this.#onEvict();
+    this.#young = new WeighedMap();
+    this.#options.onEvict();
   }
 }
 
