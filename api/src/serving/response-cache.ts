@@ -65,14 +65,14 @@ export class ResponseCache {
 
   /** Lets the next request with the same URL find its entry, which `find` gave, without being parsed. */
   remember(url: string, entry: CacheEntry): void {
-    if (url.length > longestKeptUrl || isLarge(entry.resource)) return; // parsing is nothing beside half a MB
+    if (url.length > longestKeptUrl || isHeavy(entry)) return; // parsing is nothing beside half a MB
     if (this.#byUrl.size >= urlCapacity) this.#byUrl.clear();
     this.#byUrl.set(url, entry);
   }
 
   /** The entry of a resource, unless it is out of date. */
   find(resource: Resource): CacheEntry | undefined {
-    const entry = this.#sectionOf(resource).entries.get(resource.url);
+    const entry = this.#known(resource);
     return entry === undefined || !this.#isServed(entry) ? undefined : entry;
   }
 
@@ -81,7 +81,8 @@ export class ResponseCache {
    * DatabaseUnreadable when it cannot be read
    */
   build(resource: Resource, encoding: number): Promise<BuildResult> | null {
-    return this.#sectionOf(resource).queue.run(`${encoding} ${resource.url}`, () =>
+    const { queue } = isLarge(resource) ? this.#large : this.#usual;
+    return queue.run(`${encoding} ${resource.url}`, () =>
       this.#builder.finish(this.#build(resource, encoding), skipTurn),
     );
   }
@@ -114,8 +115,16 @@ export class ResponseCache {
     return { entries: entries.length, weight, urls: this.#byUrl.size };
   }
 
-  #sectionOf(resource: Resource): Section {
-    return isLarge(resource) ? this.#large : this.#usual;
+  #known({ url }: Resource): CacheEntry | undefined {
+    return this.#usual.entries.get(url) ?? this.#large.entries.get(url);
+  }
+
+  /** What is heavy would drive everything else out of the section of what is not. */
+  #keep(entry: CacheEntry): void {
+    const { url } = entry.resource;
+    const [section, other] = isHeavy(entry) ? [this.#large, this.#usual] : [this.#usual, this.#large];
+    if (other.entries.delete(url)) this.#byUrl.clear();
+    section.entries.set(url, entry);
   }
 
   #isServed({ current: { snapshot } }: CacheEntry): boolean {
@@ -130,9 +139,7 @@ export class ResponseCache {
   *#build(resource: Resource, encoding: number): SignedBuild<BuildResult> {
     const snapshot = this.#snapshot;
     if (snapshot === null) throw new Error("Cannot build an answer before the first snapshot");
-    const { entries } = this.#sectionOf(resource);
-    const known = entries.get(resource.url);
-    const entry = known ?? new CacheEntry(resource, this.#counters.byRoute[resource.route]);
+    const entry = this.#known(resource) ?? new CacheEntry(resource, this.#counters.byRoute[resource.route]);
     let set = entry.current;
     if (set.snapshot !== snapshot) {
       const built = yield* this.#builder.build(entry, snapshot, {
@@ -145,7 +152,7 @@ export class ResponseCache {
     }
     const representation =
       set.representations[encoding] ?? (yield* this.#builder.extend(resource, set, encoding));
-    entries.set(resource.url, entry);
+    this.#keep(entry);
     return { entry, representation };
   }
 }
@@ -169,6 +176,10 @@ function isLarge({ readInSteps }: Resource): boolean {
   return readInSteps !== undefined;
 }
 
+function isHeavy(entry: CacheEntry): boolean {
+  return isLarge(entry.resource) || entry.weight > usual.onceCapacity;
+}
+
 /** Values with what they weighed last, oldest first, and the sum of it. */
 class WeighedMap<V> {
   readonly #weighed = new Map<string, { value: V; weight: number }>();
@@ -187,9 +198,9 @@ class WeighedMap<V> {
     this.#weighed.set(key, { value, weight });
   }
 
-  delete(key: string): void {
+  delete(key: string): boolean {
     this.weight -= this.#weighed.get(key)?.weight ?? 0;
-    this.#weighed.delete(key);
+    return this.#weighed.delete(key);
   }
 
   keys(): Iterable<string> {
@@ -252,6 +263,11 @@ export class TwoQueueCache<V> {
   *values(): Generator<V> {
     for (const part of [this.#once, this.#young, this.#old])
       for (const [, value] of part.entries()) yield value;
+  }
+
+  /** Gives whether there was one. */
+  delete(key: string): boolean {
+    return [this.#once, this.#young, this.#old].some((part) => part.delete(key));
   }
 
   /** Evicts the values that are selected, and gives their weight. */
