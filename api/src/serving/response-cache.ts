@@ -15,7 +15,7 @@ const usual = {
   queueCapacity: 512, // builds
   pauses: { afterMs: 60, times: 2, longestMs: 20 },
 };
-// Its steps are the longest: with pauses of twice their time, a flood doubled the p99 of what is in the cache.
+// An export's steps are the longest: with pauses of twice their time, a flood doubled the p99 of what is in the cache.
 const large = {
   capacity: 4_000_000,
   onceCapacity: 0,
