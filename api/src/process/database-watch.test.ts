@@ -109,6 +109,25 @@ test.each([
   expect(describe(serving(id))).toEqual([`A worker serves ${words}; the newest in the database is 4`]);
 });
 
+test("a worker that goes on serving a generation when the database has none is behind", () => {
+  const { inspect, describe, pass } = create();
+  inspect(null);
+  expect(describe(serving(null))).toEqual([]);
+  expect(describe(serving(2))).toEqual([]); // perhaps published since the last look
+  pass(2500);
+  inspect(null);
+  expect(describe(serving(2))).toEqual(["A worker serves generation 2; there is none in the database"]);
+});
+
+test("no worker is behind a database of which nothing could be read yet", () => {
+  const { inspect, describe, pass } = create();
+  for (const _ of [1, 2, 3]) {
+    inspect(null, "It is locked");
+    expect(describe(serving(2))).toEqual(["It is locked"]);
+    pass(2000);
+  }
+});
+
 test("a worker that follows only one of two writers is behind", () => {
   const { inspectors, describe, pass } = create();
   const newest = (german: number) => generationMarkOf(generationMark(256), generationMark(german));

@@ -1,4 +1,4 @@
-import type { Inspection } from "../database/inspector.ts";
+import type { GenerationMark, Inspection } from "../database/inspector.ts";
 import type { WorkerReport } from "./messages.ts";
 
 /** The process that looks at the database. */
@@ -69,8 +69,8 @@ export class DatabaseWatch {
 
   /** Whether a worker serves another generation than the newest for longer than it needs to follow, and does not say so. */
   isBehind({ generation, degradedReason }: WorkerReport, now: number): boolean {
-    const newest = this.#inspection?.newest ?? null;
-    if (newest === null || degradedReason !== null || this.#silence(now) > behindAfterMs) return false;
+    const newest = this.#newest();
+    if (newest === undefined || degradedReason !== null || this.#silence(now) > behindAfterMs) return false;
     const served = describe(generation);
     if (served === describe(newest)) return false;
     this.#isDoubted = true;
@@ -85,12 +85,24 @@ export class DatabaseWatch {
       .filter((report) => this.isBehind(report, now))
       .map(({ generation }) => {
         const served = generation === null ? "no generation" : `generation ${idsOf(generation)}`;
-        return `A worker serves ${served}; the newest in the database is ${idsOf(this.#inspection?.newest)}`;
+        const newest = this.#newest() ?? null;
+        const found =
+          newest === null
+            ? "there is none in the database"
+            : `the newest in the database is ${idsOf(newest)}`;
+        return `A worker serves ${served}; ${found}`;
       });
     if (this.#inspection?.reason) reasons.push(this.#inspection.reason);
     if (this.#silence(now) > lateAfterMs)
       reasons.push("The check of the database gives no result; its process or the disk may hang");
     return reasons;
+  }
+
+  // Null when there is none; undefined when that is not known.
+  #newest(): Inspection["newest"] | undefined {
+    if (this.#inspection === null) return undefined;
+    const { newest, reason } = this.#inspection;
+    return newest === null && reason !== null ? undefined : newest;
   }
 
   // What this process did not hear while it was stopped itself does not count.
@@ -146,9 +158,9 @@ export class DatabaseWatch {
   }
 
   #hear(): void {
-    const newest = this.#inspection?.newest ?? null;
+    const newest = this.#newest();
     this.#heardAt = this.#clock();
-    if (newest !== null) this.#excuse(describe(newest), this.#heardAt);
+    if (newest !== undefined) this.#excuse(describe(newest), this.#heardAt);
   }
 
   #excuse(generation: string, at: number): void {
@@ -183,6 +195,6 @@ function describe(generation: WorkerReport["generation"]): string {
 }
 
 // Several, where writers share the regions.
-function idsOf(generation: WorkerReport["generation"] | undefined): string | undefined {
-  return generation?.rankings.map(({ id }) => id).join(" and ");
+function idsOf(generation: GenerationMark): string {
+  return generation.rankings.map(({ id }) => id).join(" and ");
 }
