@@ -321,7 +321,9 @@ function findHidden(database: Database): IsHidden {
 
 const onAir = listName({ live: "now" });
 
-const isTitledSql = `EXISTS (SELECT 1 FROM details INDEXED BY details_with_titles
+// Most databases have none: that is found once, and not for each video.
+const isTitledSql = `EXISTS (SELECT 1 FROM details INDEXED BY details_with_titles WHERE titles IS NOT NULL)
+  AND EXISTS (SELECT 1 FROM details INDEXED BY details_with_titles
     WHERE details.video_id = trending.video_id AND titles IS NOT NULL)`;
 
 const detailsSql = (
