@@ -343,7 +343,9 @@ const faults: Record<string, () => void | Promise<void>> = {
   "overwrite a page": () => database.overwritePage(),
   // Not over a FIFO: opening one to write waits for a reader.
   "copy an older file over it": () => {
-    if (statSync(path).isFile()) copyFileSync(database.good, path);
+    const isOther = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+    if (isOther) throw new Error("what has the path is no file");
+    copyFileSync(database.good, path);
   },
   "rename away": () => renameSync(path, `${database.folder}/elsewhere.db`),
   "take all rights": () => chmodSync(path, 0),

@@ -1,13 +1,18 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
+import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { GenerationWatcher } from "./generation-watcher.ts";
+import { Store } from "./store.ts";
 
 let builder: DatabaseBuilder;
 beforeEach(() => {
   builder = new DatabaseBuilder();
 });
 afterEach(() => builder.remove());
+
+function removeLog(path: string): void {
+  for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
+}
 
 test("a published generation is seen at the next look, and stays the same object until the next one", () => {
   const watcher = new GenerationWatcher(builder.path);
@@ -32,7 +37,10 @@ test("a database replaced by rename is read from its new file", () => {
   other.database.close();
   builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)"); // else the old log would be read over the new file
   renameSync(other.path, builder.path);
-  expect(watcher.poll(0)?.id).toBe(5);
+  removeLog(builder.path); // opening makes another one
+  using open = spyOn(Store, "open");
+  for (const now of [0, 20, 40]) expect(watcher.poll(now)?.id).toBe(5);
+  expect(open).toHaveBeenCalledTimes(1);
   watcher.close();
 });
 
@@ -68,6 +76,36 @@ test.each([
     );
     expect(watcher.read((store) => store.newestGeneration()?.id)).toBe(1);
   }
+  watcher.close();
+});
+
+test.each<[string, (watcher: GenerationWatcher) => void]>([
+  [
+    "that lost its generations, when it has to be opened anew",
+    (watcher) => {
+      builder.database.run("DELETE FROM generations");
+      watcher.reopen();
+    },
+  ],
+  [
+    "that was replaced by one without a generation",
+    () => {
+      const other = new DatabaseBuilder();
+      other.database.close();
+      renameSync(other.path, builder.path);
+    },
+  ],
+  ["that was replaced by something else", () => writeFileSync(builder.path, "no database")],
+])("a database %s is opened twice a second, and not with every look", (_name, fail) => {
+  builder.publish([]);
+  builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  const watcher = new GenerationWatcher(builder.path);
+  watcher.poll(0);
+  fail(watcher);
+  using open = spyOn(Store, "open");
+  for (let now = 0; now < 5000; now += 20) expect(watcher.poll(now)?.id).toBe(1);
+  expect(watcher.degradedReason).not.toBeNull();
+  expect(open.mock.calls.length).toBeLessThan(12);
   watcher.close();
 });
 

@@ -22,7 +22,9 @@ export class GenerationWatcher {
   readonly #path: string;
   /** Null only while there is a degradation. */
   #store: Store | null;
+  /** As they were when it was opened, and when that was tried last. */
   #files: DatabaseFiles;
+  #triedFiles: DatabaseFiles;
   #seen = Number.NaN;
   /** Unix seconds: what is shown changes then, also when nobody writes. */
   #endsAt = Infinity;
@@ -39,6 +41,7 @@ export class GenerationWatcher {
     this.#path = path;
     this.#store = Store.open(path);
     this.#files = new DatabaseFiles(path);
+    this.#triedFiles = this.#files;
   }
 
   /** Why the last good generation is served instead of the newest, or some pages cannot be; null when all is well. */
@@ -89,7 +92,7 @@ export class GenerationWatcher {
   #follow(): void {
     const files = new DatabaseFiles(this.#path);
     const isRetryDue = this.#degradation !== null && this.#now >= this.#degradation.retryAt;
-    if (this.#mustReopen || isRetryDue || !files.isUnchanged(this.#files)) this.#reopen(files);
+    if (this.#mustReopen || isRetryDue || !files.isUnchanged(this.#triedFiles)) this.#reopen(files);
     if (this.#store === null || this.#degradation !== null) return;
     const dataVersion = this.#store.dataVersion();
     const now = this.#unixTime();
@@ -101,6 +104,8 @@ export class GenerationWatcher {
   // A connection does not notice that its files were replaced or overwritten; a new one reads them afresh. The old one
   // is closed first: within a process, SQLite has one -shm for a database, and a new connection would get the old one's.
   #reopen(files: DatabaseFiles): void {
+    this.#mustReopen = false; // when it fails it is tried again, but not with every look
+    this.#triedFiles = files;
     requireFile(this.#path); // before anything is closed: a removed file stays readable through the open connection
     this.#store?.close();
     this.#store = null;
@@ -116,9 +121,9 @@ export class GenerationWatcher {
     this.#store = store;
     const opened = new DatabaseFiles(this.#path); // opening may have made the -wal and the -shm
     this.#files = opened.isSame(files) ? opened : files; // else it was replaced in between
+    this.#triedFiles = this.#files;
     this.#seen = Number.NaN;
     this.#degradation = null;
-    this.#mustReopen = false;
   }
 
   #adopt(newest: Generation | null, isOtherFile: boolean): void {

@@ -119,6 +119,53 @@ test("a worker that goes on serving a generation when the database has none is b
   expect(describe(serving(2))).toEqual(["A worker serves generation 2; there is none in the database"]);
 });
 
+test("a worker that serves no generation has time to see the first one", () => {
+  const { inspect, isBehind, pass } = create();
+  inspect(null);
+  pass(3000);
+  inspect(null);
+  inspect(1);
+  expect(isBehind(serving(null))).toBe(false);
+  pass(1500);
+  inspect(1);
+  expect(isBehind(serving(null))).toBe(false);
+  pass(1000);
+  inspect(1);
+  expect(isBehind(serving(null))).toBe(true);
+});
+
+test.each([[null], [1]])(
+  "after a pause of all processes, a worker that has followed from %p to 2 is not behind",
+  (before) => {
+    const { inspect, isBehind, pass, sleep } = create();
+    inspect(before);
+    expect(isBehind(serving(2))).toBe(false);
+    sleep(2600);
+    pass(500);
+    expect(isBehind(serving(2))).toBe(false);
+  },
+);
+
+test("what a worker served before the first look counts for nothing", () => {
+  const { inspect, isBehind, pass } = create();
+  expect(isBehind(serving(1))).toBe(false);
+  pass(1900);
+  inspect(null);
+  expect(isBehind(serving(1))).toBe(false);
+  pass(1900);
+  inspect(null);
+  expect(isBehind(serving(1))).toBe(false);
+});
+
+test("a worker is behind a generation that was read, also when something else is damaged", () => {
+  const { inspect, isBehind, pass } = create();
+  inspect(1);
+  inspect(2, "A part cannot be read");
+  pass(2500);
+  inspect(2, "A part cannot be read");
+  expect(isBehind(serving(1))).toBe(true);
+});
+
 test("no worker is behind a database of which nothing could be read yet", () => {
   const { inspect, describe, pass } = create();
   for (const _ of [1, 2, 3]) {

@@ -76,7 +76,7 @@ export class DatabaseWatch {
     this.#isDoubted = true;
     const excusedAt = this.#excusedAt.get(served) ?? now;
     this.#excuse(served, excusedAt);
-    return now - excusedAt > behindAfterMs;
+    return now - Math.max(excusedAt, this.#listeningSince) > behindAfterMs;
   }
 
   /** Sentences about the database, and about workers that do not follow it. */
@@ -158,9 +158,9 @@ export class DatabaseWatch {
   }
 
   #hear(): void {
-    const newest = this.#newest();
+    const newest = this.#inspection?.newest ?? null;
     this.#heardAt = this.#clock();
-    if (newest !== undefined) this.#excuse(describe(newest), this.#heardAt);
+    if (newest !== null) this.#excuse(describe(newest), this.#heardAt);
   }
 
   #excuse(generation: string, at: number): void {
