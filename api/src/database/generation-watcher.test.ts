@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
+import { afterEach, beforeEach, expect, mock, spyOn, test } from "bun:test";
 import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { GenerationWatcher } from "./generation-watcher.ts";
@@ -8,7 +8,10 @@ let builder: DatabaseBuilder;
 beforeEach(() => {
   builder = new DatabaseBuilder();
 });
-afterEach(() => builder.remove());
+afterEach(() => {
+  mock.restore();
+  builder.remove();
+});
 
 function removeLog(path: string): void {
   for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
@@ -38,7 +41,7 @@ test("a database replaced by rename is read from its new file", () => {
   builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)"); // else the old log would be read over the new file
   renameSync(other.path, builder.path);
   removeLog(builder.path); // opening makes another one
-  using open = spyOn(Store, "open");
+  const open = spyOn(Store, "open");
   for (const now of [0, 20, 40]) expect(watcher.poll(now)?.id).toBe(5);
   expect(open).toHaveBeenCalledTimes(1);
   watcher.close();
@@ -102,7 +105,7 @@ test.each<[string, (watcher: GenerationWatcher) => void]>([
   const watcher = new GenerationWatcher(builder.path);
   watcher.poll(0);
   fail(watcher);
-  using open = spyOn(Store, "open");
+  const open = spyOn(Store, "open");
   for (let now = 0; now < 5000; now += 20) expect(watcher.poll(now)?.id).toBe(1);
   expect(watcher.degradedReason).not.toBeNull();
   expect(open.mock.calls.length).toBeLessThan(12);
