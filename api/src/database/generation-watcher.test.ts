@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, mock, spyOn, test } from "bun:test";
 import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { DatabaseUnreadable } from "./database-files.ts";
 import { GenerationWatcher } from "./generation-watcher.ts";
 import { Store } from "./store.ts";
 
@@ -99,16 +100,53 @@ test.each<[string, (watcher: GenerationWatcher) => void]>([
     },
   ],
   ["that was replaced by something else", () => writeFileSync(builder.path, "no database")],
-])("a database %s is opened twice a second, and not with every look", (_name, fail) => {
+])("a database %s is opened twice a second at last, and not with every look", (_name, fail) => {
   builder.publish([]);
   builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   const watcher = new GenerationWatcher(builder.path);
   watcher.poll(0);
   fail(watcher);
   const open = spyOn(Store, "open");
-  for (let now = 0; now < 5000; now += 20) expect(watcher.poll(now)?.id).toBe(1);
+  for (let now = 0; now < 1500; now += 20) expect(watcher.poll(now)?.id).toBe(1);
   expect(watcher.degradedReason).not.toBeNull();
-  expect(open.mock.calls.length).toBeLessThan(12);
+  open.mockClear();
+  for (let now = 1500; now < 6500; now += 20) watcher.poll(now);
+  expect(open.mock.calls.length).toBeLessThan(11);
+  watcher.close();
+});
+
+test("a database that can be opened and not be read is opened twice a second", () => {
+  builder.publish([]);
+  const watcher = new GenerationWatcher(builder.path);
+  const open = spyOn(Store, "open");
+  const fail = () => {
+    throw Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR" });
+  };
+  for (let now = 0; now < 5000; now += 20) {
+    watcher.poll(now);
+    expect(() => watcher.read(fail)).toThrow(DatabaseUnreadable);
+  }
+  expect(open.mock.calls.length).toBeLessThan(11);
+  watcher.close();
+});
+
+test("a replaced database that is locked for a moment is read as soon as it is not", () => {
+  builder.publish([]);
+  builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  const watcher = new GenerationWatcher(builder.path);
+  watcher.poll(0);
+  const other = new DatabaseBuilder();
+  for (const _ of [1, 2]) other.publish([]);
+  other.database.run("PRAGMA journal_mode = DELETE");
+  other.database.run("BEGIN EXCLUSIVE");
+  renameSync(other.path, builder.path);
+  removeLog(builder.path);
+  expect(watcher.poll(20)?.id).toBe(1);
+  expect(watcher.degradedReason).toContain("locked");
+  other.database.run("ROLLBACK");
+  expect(watcher.poll(40)?.id).toBe(2);
+  expect(watcher.degradedReason).toBeNull();
+  other.database.close();
   watcher.close();
 });
 

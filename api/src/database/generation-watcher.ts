@@ -8,11 +8,12 @@ import {
 } from "./database-files.ts";
 import { type Generation, Store } from "./store.ts";
 
-const retryIntervalMs = 500; // between two attempts while the database cannot be read
+const shortestRetryMs = 20; // until a database that cannot be read is tried again: a lock may be gone; doubled with every time
+const longestRetryMs = 500;
 const reopenTimeoutMs = 50; // requests wait, too; who closes the file has it locked for a moment
 const damageMemoryMs = 2000; // how long a read that failed counts: the next one may be of another page
 
-type Degradation = { reason: string; readable: boolean; retryAt: number };
+type Degradation = { reason: string; readable: boolean; retryMs: number; retryAt: number };
 
 /**
  * Follows the database: which generation is the newest, and whether it can be read. While it cannot, the last
@@ -59,7 +60,8 @@ export class GenerationWatcher {
     try {
       this.#follow();
     } catch (error) {
-      this.#degrade(error);
+      const last = this.#degradation;
+      this.#degrade(error, last === null ? shortestRetryMs : Math.min(longestRetryMs, last.retryMs * 2));
     }
     return this.#newest;
   }
@@ -75,7 +77,7 @@ export class GenerationWatcher {
     } catch (error) {
       const reason = this.#describe(error);
       this.#remember(reason);
-      if (isFromSqlite(error) && !this.#isDamage(error)) this.#degrade(error);
+      if (isFromSqlite(error) && !this.#isDamage(error)) this.#degrade(error, longestRetryMs); // it may well be opened
       throw new DatabaseUnreadable(reason, { cause: error });
     }
   }
@@ -140,9 +142,10 @@ export class GenerationWatcher {
 
   // A removed file stays readable through the open connection, whatever is in its place that is no file; after anything
   // else nothing can be trusted.
-  #degrade(error: unknown): void {
+  #degrade(error: unknown, retryMs: number): void {
     const readable = this.#store !== null && hasNoFile(this.#path);
-    this.#degradation = { reason: this.#describe(error), readable, retryAt: this.#now + retryIntervalMs };
+    const retryAt = this.#now + retryMs;
+    this.#degradation = { reason: this.#describe(error), readable, retryMs, retryAt };
   }
 
   // A damaged page in the file that was opened: a new connection would see the same, and the other pages are whole.
