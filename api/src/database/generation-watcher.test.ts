@@ -111,40 +111,58 @@ test.each<[string, (watcher: GenerationWatcher) => void]>([
   expect(watcher.degradedReason).not.toBeNull();
   open.mockClear();
   for (let now = 1500; now < 6500; now += 20) watcher.poll(now);
-  expect(open.mock.calls.length).toBeLessThan(11);
+  expectTwiceASecond(open.mock.calls.length);
   watcher.close();
 });
 
-test("a database that can be opened and not be read is opened twice a second", () => {
+const failToRead = () => {
+  throw Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR" });
+};
+
+test.each<[string, (watcher: GenerationWatcher) => void]>([
+  ["a request", (watcher) => expect(() => watcher.read(failToRead)).toThrow(DatabaseUnreadable)],
+  ["the watcher itself", () => spyOn(Store.prototype, "dataVersion").mockImplementation(failToRead)],
+])("a database that can be opened, and not be read by %s, is opened twice a second", (_who, fail) => {
   builder.publish([]);
   const watcher = new GenerationWatcher(builder.path);
+  watcher.poll(0);
   const open = spyOn(Store, "open");
-  const fail = () => {
-    throw Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR" });
-  };
-  for (let now = 0; now < 5000; now += 20) {
+  for (let now = 0; now < 6500; now += 20) {
+    if (now === 1500) open.mockClear();
     watcher.poll(now);
-    expect(() => watcher.read(fail)).toThrow(DatabaseUnreadable);
+    fail(watcher);
   }
-  expect(open.mock.calls.length).toBeLessThan(11);
+  expectTwiceASecond(open.mock.calls.length);
   watcher.close();
 });
 
-test("a replaced database that is locked for a moment is read as soon as it is not", () => {
+/** Of 5 seconds. */
+function expectTwiceASecond(calls: number): void {
+  expect(calls).toBeGreaterThan(8);
+  expect(calls).toBeLessThan(11);
+}
+
+test.each<[string, () => void]>([
+  ["was there", () => {}],
+  ["was removed", () => rmSync(builder.path)],
+  ["was something else", () => writeFileSync(builder.path, "no database")],
+])("after a database %s, one that is locked for a moment is read as soon as it is not", (_name, spoil) => {
   builder.publish([]);
   builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   const watcher = new GenerationWatcher(builder.path);
   watcher.poll(0);
+  spoil();
+  for (let now = 0; now < 2000; now += 20) watcher.poll(now);
   const other = new DatabaseBuilder();
   for (const _ of [1, 2]) other.publish([]);
   other.database.run("PRAGMA journal_mode = DELETE");
   other.database.run("BEGIN EXCLUSIVE");
   renameSync(other.path, builder.path);
   removeLog(builder.path);
-  expect(watcher.poll(20)?.id).toBe(1);
+  expect(watcher.poll(2000)?.id).toBe(1);
   expect(watcher.degradedReason).toContain("locked");
   other.database.run("ROLLBACK");
-  expect(watcher.poll(40)?.id).toBe(2);
+  expect(watcher.poll(2020)?.id).toBe(2);
   expect(watcher.degradedReason).toBeNull();
   other.database.close();
   watcher.close();

@@ -8,12 +8,12 @@ import {
 } from "./database-files.ts";
 import { type Generation, Store } from "./store.ts";
 
-const shortestRetryMs = 20; // until a database that cannot be read is tried again: a lock may be gone; doubled with every time
+const shortestRetryMs = 20; // from a change of files that cannot be read to the next try: a lock may be gone; then doubled
 const longestRetryMs = 500;
 const reopenTimeoutMs = 50; // requests wait, too; who closes the file has it locked for a moment
 const damageMemoryMs = 2000; // how long a read that failed counts: the next one may be of another page
 
-type Degradation = { reason: string; readable: boolean; retryMs: number; retryAt: number };
+type Degradation = { reason: string; readable: boolean; retryAt: number };
 
 /**
  * Follows the database: which generation is the newest, and whether it can be read. While it cannot, the last
@@ -35,6 +35,7 @@ export class GenerationWatcher {
   #damage: { reason: string; until: number } | null = null;
   #now = 0;
   #mustReopen = false;
+  #retryMs = shortestRetryMs;
 
   /** `clock` gives milliseconds since 1970. @throws DatabaseUnusable */
   constructor(path: string, clock = Date.now) {
@@ -60,8 +61,8 @@ export class GenerationWatcher {
     try {
       this.#follow();
     } catch (error) {
-      const last = this.#degradation;
-      this.#degrade(error, last === null ? shortestRetryMs : Math.min(longestRetryMs, last.retryMs * 2));
+      this.#degrade(error, this.#retryMs);
+      this.#retryMs = Math.min(longestRetryMs, this.#retryMs * 2);
     }
     return this.#newest;
   }
@@ -107,6 +108,7 @@ export class GenerationWatcher {
   // is closed first: within a process, SQLite has one -shm for a database, and a new connection would get the old one's.
   #reopen(files: DatabaseFiles): void {
     this.#mustReopen = false; // when it fails it is tried again, but not with every look
+    if (!files.isUnchanged(this.#triedFiles)) this.#retryMs = shortestRetryMs;
     this.#triedFiles = files;
     requireFile(this.#path); // before anything is closed: a removed file stays readable through the open connection
     this.#store?.close();
@@ -144,8 +146,7 @@ export class GenerationWatcher {
   // else nothing can be trusted.
   #degrade(error: unknown, retryMs: number): void {
     const readable = this.#store !== null && hasNoFile(this.#path);
-    const retryAt = this.#now + retryMs;
-    this.#degradation = { reason: this.#describe(error), readable, retryMs, retryAt };
+    this.#degradation = { reason: this.#describe(error), readable, retryAt: this.#now + retryMs };
   }
 
   // A damaged page in the file that was opened: a new connection would see the same, and the other pages are whole.

@@ -146,6 +146,24 @@ test.each([[null], [1]])(
   },
 );
 
+test("a worker that serves no generation again has time to see the next one", () => {
+  const { inspect, isBehind, pass } = create();
+  inspect(1);
+  expect(isBehind(serving(null))).toBe(false); // it has just started
+  for (const [newest, served] of [
+    [1, 1],
+    [null, null],
+  ] as const) {
+    for (let second = 0; second < 5; second++) {
+      pass(1000);
+      inspect(newest);
+      expect(isBehind(serving(served))).toBe(false);
+    }
+  }
+  inspect(2);
+  expect(isBehind(serving(null))).toBe(false);
+});
+
 test("what a worker served before the first look counts for nothing", () => {
   const { inspect, isBehind, pass } = create();
   expect(isBehind(serving(1))).toBe(false);

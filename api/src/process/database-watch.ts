@@ -158,9 +158,9 @@ export class DatabaseWatch {
   }
 
   #hear(): void {
-    const newest = this.#inspection?.newest ?? null;
+    const newest = this.#newest();
     this.#heardAt = this.#clock();
-    if (newest !== null) this.#excuse(describe(newest), this.#heardAt);
+    if (newest !== undefined) this.#excuse(describe(newest), this.#heardAt);
   }
 
   #excuse(generation: string, at: number): void {
